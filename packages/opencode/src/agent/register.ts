@@ -1,0 +1,63 @@
+import { AGENTS, type HostAgent, type Mode } from "./agent"
+
+type Rules = Record<string, unknown>
+
+export type HostConfig = { agent?: Record<string, HostAgent | undefined> }
+
+/** The agents that opencode itself brings. The hidden ones have no tools and are left alone. */
+const NATIVE: Record<string, "primary" | "subagent"> = {
+  build: "primary",
+  plan: "primary",
+  general: "subagent",
+  explore: "subagent",
+}
+
+const HIDDEN = ["title", "summary", "compaction"]
+
+/** A permission may be a single word for everything; rules of ours can only be added to the long form. */
+const long = (permission: unknown): Rules => {
+  if (typeof permission === "string") return { "*": permission }
+  return typeof permission === "object" && permission !== null ? { ...permission } : {}
+}
+
+// A rule that the user wrote stays as it is and where it is. Ours go to the end, where the last match wins.
+const withRules = (user: Rules, ours: Rules): Rules => ({
+  ...user,
+  ...Object.fromEntries(Object.entries(ours).filter(([key]) => !(key in user))),
+})
+
+/** Who sees which of our tools: tools that an agent cannot use cost tokens in each of its prompts. */
+function visibility(originator: boolean): Rules {
+  const nobody = { pass_over_return: "deny" }
+  // The question before a pass has to be asked whatever the agent's rules say of everything else.
+  return originator ? { ...nobody, pass_over_confirm: "ask" } : { ...nobody, pass_over: "deny", pass_over_read: "deny" }
+}
+
+/**
+ * Puts our agents into opencode's configuration, and hides our tools from the agents that may not use them. Where the
+ * user has an agent of the same name, theirs wins field by field. Tells which agents may pass work on.
+ */
+export function register(config: HostConfig, originates: (name: string, mode: Mode) => boolean): Set<string> {
+  const agents = { ...config.agent }
+  const originators = new Set<string>()
+  for (const { name, host } of AGENTS) {
+    const user = agents[name]
+    agents[name] = {
+      ...host,
+      ...user,
+      permission: withRules(long(user?.permission), long(host.permission)),
+    }
+  }
+  for (const name of new Set([...Object.keys(NATIVE), ...Object.keys(agents)])) {
+    const agent = agents[name]
+    if (HIDDEN.includes(name) || agent?.disable) continue
+    const mode = agent?.mode ?? NATIVE[name] ?? "all"
+    if (originates(name, mode)) originators.add(name)
+    agents[name] = {
+      ...agent,
+      permission: withRules(long(agent?.permission), visibility(originators.has(name))),
+    }
+  }
+  config.agent = agents
+  return originators
+}

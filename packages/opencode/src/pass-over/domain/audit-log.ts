@@ -1,0 +1,68 @@
+import { z } from "zod"
+import { AgentID, SessionID } from "./id"
+import { OutputStatus } from "./output"
+
+/** What happened to a pass, as its audit line names it. */
+export const AuditAction = z.enum([
+  "requested",
+  "refused",
+  "dispatched",
+  "returned",
+  "timed_out",
+  "cancelled",
+  "processed",
+])
+export type AuditAction = z.infer<typeof AuditAction>
+
+/**
+ * §7.1: the whole pass as it is known at one moment. Fields that it has not reached, or never will, are null, so that
+ * every line has the same shape.
+ */
+export const PassOverAuditEntry = z.strictObject({
+  pass_over_id: z.string(),
+  session_id: SessionID,
+  timestamp: z.number(),
+  originating_agent: AgentID,
+  subagent: AgentID,
+  user_id: z.string().nullable(),
+  reason: z.string(),
+  work_context_size_bytes: z.int().nonnegative(),
+  expected_output_type: z.string(),
+  started_at: z.number().nullable(),
+  completed_at: z.number().nullable(),
+  duration_ms: z.number().nullable(),
+  status: OutputStatus.nullable(),
+  artifacts_count: z.int().nonnegative(),
+  files_modified_count: z.int().nonnegative(),
+  issues_found_count: z.int().nonnegative(),
+  returned: z.boolean(),
+  returned_at: z.number().nullable(),
+  applied: z.boolean(),
+  applied_by: z.string().nullable(),
+  policy_applied: z.string(),
+  policy_overrides: z.record(z.string(), z.unknown()),
+  summary: z.string(),
+})
+export type PassOverAuditEntry = z.infer<typeof PassOverAuditEntry>
+
+/** A line of the log: the entry, what happened, who did it, and its place in the chain of its session. */
+export const AuditLine = PassOverAuditEntry.extend({
+  seq: z.int().positive(),
+  action: AuditAction,
+  actor: z.string().min(1),
+  error_code: z.string().nullable(),
+  prev: z.string(),
+  hash: z.string(),
+})
+export type AuditLine = z.infer<typeof AuditLine>
+
+export type Unchained = Omit<AuditLine, "prev" | "hash">
+
+/** What is hashed: every field but the hash, in the order of the schema, with the line before it. */
+export const canonical = (line: Unchained, prev: string) => {
+  const { hash: _hash, prev: _prev, ...shape } = AuditLine.shape
+  return JSON.stringify([prev, ...Object.keys(shape).map((key) => line[key as keyof Unchained])])
+}
+
+/** The first line of a session has nothing before it. */
+export const GENESIS = "0".repeat(64)

@@ -1,0 +1,78 @@
+import { PassOverErrorCode, refuse, type Refusal } from "./errors"
+import { allowedTime } from "./config"
+import type { Effective, InlineOverride, Notify, Setting } from "./preference"
+
+/** Why a wish is refused; nothing where it may stand. */
+type No = string | undefined
+
+const LOUDNESS = { never: 0, only_issues: 1, always: 2 } as const satisfies Record<Notify, number>
+
+// A gate may be closed by a model, never opened; the value named is the one that asks a human or allows less.
+const onlyTo =
+  (safe: boolean) =>
+  (wanted: boolean, now: boolean): No =>
+    wanted === now || wanted === safe ? undefined : `only a person may set it to ${wanted}`
+
+const onlyLower = (wanted: number, now: number): No =>
+  wanted <= now ? undefined : `${now} is the most that this pair allows`
+
+type Rules = { [S in keyof InlineOverride]-?: (wanted: NonNullable<InlineOverride[S]>, now: Effective) => No }
+
+// What a model may do to each setting (decision 12). A setting without a line does not compile.
+const RULES: Rules = {
+  enabled: (wanted, now) => onlyTo(false)(wanted, now.enabled),
+  auto_return: (wanted, now) => onlyTo(false)(wanted, now.auto_return),
+  auto_review: (wanted, now) => onlyTo(false)(wanted, now.auto_review),
+  auto_apply: (wanted, now) => onlyTo(false)(wanted, now.auto_apply),
+  require_user_approval: (wanted, now) => onlyTo(true)(wanted, now.require_user_approval),
+  require_confirmation: (wanted, now) => onlyTo(true)(wanted, now.require_confirmation),
+  pass_context: (wanted, now) => onlyTo(false)(wanted, now.pass_context),
+  pass_files: (wanted, now) => onlyTo(false)(wanted, now.pass_files),
+  max_context_size_bytes: (wanted, now) => onlyLower(wanted, now.max_context_size_bytes),
+  timeout_ms: (wanted, now) =>
+    wanted <= now.max_compute_time_ms ? undefined : `${now.max_compute_time_ms} ms is the most that this agent may use`,
+  idle_timeout_ms: (wanted, now) => onlyLower(wanted, now.idle_timeout_ms),
+  max_chain_depth: (wanted, now) => onlyLower(wanted, now.max_chain_depth),
+  notify_on_return: (wanted, now) =>
+    LOUDNESS[wanted] >= LOUDNESS[now.notify_on_return] ? undefined : "only a person may make it quieter",
+  constraints: () => undefined,
+  can_receive_passes: (wanted, now) => onlyTo(false)(wanted, now.can_receive_passes),
+  can_modify_files: (wanted, now) => onlyTo(false)(wanted, now.can_modify_files),
+  can_run_tools: (wanted, now) => onlyTo(false)(wanted, now.can_run_tools),
+  max_compute_time_ms: (wanted, now) => onlyLower(wanted, now.max_compute_time_ms),
+  max_memory_mb: (wanted, now) => onlyLower(wanted, now.max_memory_mb),
+  validate_output: (wanted, now) => onlyTo(true)(wanted, now.validate_output),
+  output_schema: (_wanted, now) =>
+    now.output_schema === undefined ? undefined : "this agent's answers already have a schema",
+}
+
+const refused = (setting: keyof InlineOverride, override: InlineOverride, now: Effective): No => {
+  const wanted = override[setting]
+  return wanted === undefined ? undefined : (RULES[setting] as (wanted: unknown, now: Effective) => No)(wanted, now)
+}
+
+/** What a model's override makes of a preference: narrower, or a refusal that names the first setting it may not touch. */
+export function narrow(
+  now: Effective,
+  override: InlineOverride,
+): { ok: true; values: Effective; changed: Setting[] } | { ok: false; refusal: Refusal } {
+  const settings = Object.keys(override) as (keyof InlineOverride)[]
+  for (const setting of settings) {
+    const why = refused(setting, override, now)
+    if (why === undefined) continue
+    return {
+      ok: false,
+      refusal: refuse(PassOverErrorCode.PERMISSION_DENIED, `override.${setting} is not yours to set: ${why}.`, {
+        suggestion: `Leave override.${setting} out, or ask the user to change ${setting} in pass-over.json.`,
+        detail: { setting, wanted: override[setting], now: now[setting] },
+      }),
+    }
+  }
+  const changed = settings.filter((setting) => override[setting] !== undefined && override[setting] !== now[setting])
+  const values: Effective = {
+    ...now,
+    ...Object.fromEntries(changed.map((setting) => [setting, override[setting]])),
+    constraints: [...now.constraints, ...(override.constraints ?? [])],
+  }
+  return { ok: true, values: { ...values, timeout_ms: allowedTime(values) }, changed }
+}

@@ -1,0 +1,155 @@
+import { z } from "zod"
+import type { AuditAction, PassOverAuditEntry } from "./audit-log"
+import type { PassOverErrorCode } from "./errors"
+import { AgentID, OwnerID, PassID, SessionID } from "./id"
+import type { OutputStatus, WorkOutput } from "./output"
+import { ExpectedOutputType, Priority } from "./request"
+import { ReturnStatus } from "./return-context"
+
+/** A pass as it is stored: what was asked, where it stands, who runs it. Context, artifacts and outcome lie beside it. */
+export const Pass = z.strictObject({
+  id: PassID,
+  session_id: SessionID,
+  root_session_id: SessionID,
+  message_id: z.string().nullable(),
+  call_id: z.string().nullable(),
+  directory: z.string(),
+  user_id: z.string().nullable(),
+
+  originating_agent_id: AgentID,
+  subagent_id: AgentID,
+  reason: z.string(),
+  objective: z.string(),
+  objective_hash: z.string(),
+  background: z.string().nullable(),
+  priority: Priority,
+  expected_output_type: ExpectedOutputType,
+  constraints: z.array(z.string()),
+  return_required: z.boolean(),
+  wait: z.boolean(),
+  auto_apply_on_success: z.boolean(),
+  model: z.string().nullable(),
+  timeout_ms: z.int().positive(),
+  context_bytes: z.int().nonnegative(),
+
+  parent_pass_id: PassID.nullable(),
+  trace_id: PassID,
+  chain_depth: z.int().positive(),
+  max_chain_depth: z.int().positive(),
+  ancestors: z.array(AgentID),
+
+  policy: z.string(),
+  overrides: z.record(z.string(), z.unknown()),
+  preference: z.record(z.string(), z.unknown()),
+
+  status: ReturnStatus,
+  revision: z.int().nonnegative(),
+  owner_id: OwnerID,
+  fence: z.int().positive(),
+  child_session_id: SessionID.nullable(),
+
+  time_created: z.number(),
+  time_started: z.number().nullable(),
+  time_ended: z.number().nullable(),
+})
+export type Pass = z.infer<typeof Pass>
+
+/** What one change of a pass leaves in the audit, before it is given its place in the chain. */
+export type AuditNote = PassOverAuditEntry & {
+  action: AuditAction
+  actor: string
+  error_code: PassOverErrorCode | null
+}
+
+export type NoteOptions = {
+  action: AuditAction
+  actor: string
+  at: number
+  output?: WorkOutput | undefined
+  error_code?: PassOverErrorCode | undefined
+  summary?: string
+}
+
+const RETURNED: readonly AuditAction[] = ["returned", "processed"]
+
+const files = (output: WorkOutput | undefined) => output?.summary.files_modified ?? 0
+
+/** What of a pass its audit entry tells; a pass that was refused has no more than this. */
+export type Noted = Pick<
+  Pass,
+  | "id"
+  | "session_id"
+  | "directory"
+  | "user_id"
+  | "originating_agent_id"
+  | "subagent_id"
+  | "reason"
+  | "expected_output_type"
+  | "context_bytes"
+  | "policy"
+  | "overrides"
+  | "time_started"
+>
+
+/** The audit entry of §7.1 for a pass at one moment: what it has not reached is null. */
+export function note(pass: Noted, options: NoteOptions): AuditNote {
+  const { output } = options
+  const returned = RETURNED.includes(options.action)
+  const status: OutputStatus | null = output?.status ?? null
+  return {
+    pass_over_id: pass.id,
+    session_id: pass.session_id,
+    timestamp: options.at,
+    originating_agent: pass.originating_agent_id,
+    subagent: pass.subagent_id,
+    user_id: pass.user_id,
+    reason: pass.reason,
+    work_context_size_bytes: pass.context_bytes,
+    expected_output_type: pass.expected_output_type,
+    started_at: pass.time_started,
+    completed_at: output?.metadata.completed_at ?? null,
+    duration_ms: output ? output.metadata.wall_time_ms : null,
+    status,
+    artifacts_count: output?.artifacts.length ?? 0,
+    files_modified_count: files(output),
+    issues_found_count: output?.summary.issues_found ?? 0,
+    returned,
+    returned_at: returned ? (output?.metadata.returned_at ?? options.at) : null,
+    applied: output?.metadata.applied ?? false,
+    applied_by: output?.metadata.applied_by ?? null,
+    policy_applied: pass.policy,
+    policy_overrides: pass.overrides,
+    summary: options.summary ?? output?.completion_reason ?? output?.summary.decision ?? "",
+    action: options.action,
+    actor: options.actor,
+    error_code: options.error_code ?? null,
+  }
+}
+
+/** What the rest of the world hears of a change, in order, through the event stream. */
+export const PassEvent = z.strictObject({
+  type: z.enum([
+    "pass.requested",
+    "pass.refused",
+    "pass.dispatched",
+    "pass.attempt",
+    "pass.staged",
+    "pass.returned",
+    "pass.timed_out",
+    "pass.cancelled",
+    "pass.processed",
+  ]),
+  pass_over_id: z.string(),
+  session_id: SessionID,
+  directory: z.string(),
+  at: z.number(),
+  data: z.record(z.string(), z.unknown()),
+})
+export type PassEvent = z.infer<typeof PassEvent>
+
+export const event = (
+  pass: Pick<Pass, "id" | "session_id" | "directory">,
+  type: PassEvent["type"],
+  at: number,
+  data: Record<string, unknown> = {},
+): PassEvent => ({ type, pass_over_id: pass.id, session_id: pass.session_id, directory: pass.directory, at, data })

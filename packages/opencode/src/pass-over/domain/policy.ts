@@ -1,0 +1,111 @@
+import type { AgentInfo } from "./agent"
+import { resolve, describeSource, type Resolved, type Written } from "./config"
+import { PassOverErrorCode, refuse, type Refusal } from "./errors"
+import { narrow } from "./override"
+import type { Effective, InlineOverride, Setting } from "./preference"
+
+export type Asked = {
+  from: string
+  to: string
+  override?: InlineOverride | undefined
+  /** A person's override has no limits, a model's may only narrow. */
+  by: "person" | "model"
+}
+
+export type Policy = {
+  values: Effective
+  resolved: Resolved
+  /** What an audit entry names: the pair where there is one, else the layer that decided. */
+  name: string
+  overrides: Record<string, unknown>
+}
+
+export type Ruled = { ok: true; policy: Policy } | { ok: false; refusal: Refusal }
+
+/** An agent that work may be passed to: a subagent, or any agent that somebody named as the target of a pair. */
+export function receives(agent: AgentInfo, written: readonly Written[]): boolean {
+  if (agent.hidden) return false
+  if (agent.mode !== "primary") return true
+  return named(written, (_from, to) => to === agent.name)
+}
+
+/** An agent that may pass work on: a primary agent, one of ours that is marked so, or the source of a pair. */
+export function originates(agent: AgentInfo, marked: readonly string[], written: readonly Written[]): boolean {
+  if (agent.hidden) return false
+  if (agent.mode === "primary" || marked.includes(agent.name)) return true
+  return named(written, (from) => from === agent.name)
+}
+
+const named = (written: readonly Written[], matches: (from: string, to: string) => boolean) =>
+  written.some(({ preferences }) =>
+    Object.entries(preferences.pairs ?? {}).some(([key, pair]) => {
+      const [from = "", to = ""] = key.split("->")
+      return pair.enabled !== false && matches(from, to)
+    }),
+  )
+
+function target(to: string, agents: readonly AgentInfo[], written: readonly Written[]): Refusal | undefined {
+  const agent = agents.find((candidate) => candidate.name === to)
+  if (agent && receives(agent, written)) return
+  const others = agents.filter((candidate) => receives(candidate, written)).map((candidate) => candidate.name)
+  const known = others.length > 0 ? others.join(", ") : "none"
+  if (!agent) {
+    return refuse(PassOverErrorCode.INVALID_SUBAGENT, `There is no agent "${to}".`, {
+      suggestion: `Choose one of: ${known}.`,
+      detail: { agents: others },
+    })
+  }
+  return refuse(PassOverErrorCode.INVALID_SUBAGENT, `"${to}" is a primary agent and takes no passes.`, {
+    suggestion: `Choose one of: ${known}; or name a pair "…->${to}" in pass-over.json.`,
+    detail: { agents: others },
+  })
+}
+
+function disabled({ from, to }: Asked, resolved: Resolved): Refusal | undefined {
+  const { values } = resolved
+  const off: Setting | undefined = values.enabled
+    ? values.can_receive_passes
+      ? undefined
+      : "can_receive_passes"
+    : "enabled"
+  if (!off) return
+  const source = resolved.sources[off]
+  const where = source ? describeSource(source) : "the preferences"
+  const because = off === "enabled" && values.reason ? `: ${values.reason}` : ""
+  return refuse(
+    PassOverErrorCode.DISABLED_PAIR,
+    `${from} may not pass work to ${to}; ${off} is false in ${where}${because}.`,
+    {
+      suggestion: `Do this part yourself or choose another agent; the user can change ${off} there (pass-over config explain ${from} ${to}).`,
+      detail: { setting: off, source: where, ...(values.reason ? { reason: values.reason } : {}) },
+    },
+  )
+}
+
+// The policy is named by whatever decided most specifically.
+const nameOf = (resolved: Resolved) =>
+  Object.values(resolved.sources).find((source) => source.layer === "pair")?.key[1] ??
+  (Object.values(resolved.sources).some((source) => source.layer === "defaults") ? "defaults" : "shipped")
+
+/** Whether this pass may be made at all, and under which settings. */
+export function rule(
+  asked: Asked,
+  sources: { written: readonly Written[]; agents: readonly AgentInfo[]; defaults: Record<string, InlineOverride> },
+): Ruled {
+  const missing = target(asked.to, sources.agents, sources.written)
+  if (missing) return { ok: false, refusal: missing }
+  const resolved = resolve(asked.from, asked.to, {
+    written: sources.written,
+    agents: sources.defaults,
+    inline: asked.by === "person" ? asked.override : undefined,
+  })
+  const off = disabled(asked, resolved)
+  if (off) return { ok: false, refusal: off }
+  const wished = asked.by === "model" ? (asked.override ?? {}) : {}
+  const narrowed = narrow(resolved.values, wished)
+  if (!narrowed.ok) return narrowed
+  return {
+    ok: true,
+    policy: { values: narrowed.values, resolved, name: nameOf(resolved), overrides: { ...asked.override } },
+  }
+}

@@ -1,0 +1,227 @@
+import { PassOverErrorCode } from "./errors"
+import { retry, RETRY, type Failure, type RetryOptions } from "./retry"
+import { readable } from "./time"
+
+/**
+ * One running pass, as a value. All times are of the monotonic clock, so a wall clock that jumps changes nothing.
+ *
+ * - `starting`     the child session is being made
+ * - `working`      the child has its prompt and has not returned
+ * - `staged`       a valid return is held; the step that carried it is still running
+ * - `asking`       the child stopped without a return and was asked for it once
+ * - `backing_off`  an attempt failed and the next one waits for its time
+ * - `stopping`     an idle child is being stopped before the next attempt
+ * - `ended`        one outcome was decided; nothing more is heard
+ */
+export type Phase = "starting" | "working" | "staged" | "asking" | "backing_off" | "stopping" | "ended"
+
+export type Usage = {
+  input: number
+  output: number
+  reasoning: number
+  cache_read: number
+  cache_write: number
+  cost: number
+}
+
+export const NO_USAGE: Usage = { input: 0, output: 0, reasoning: 0, cache_read: 0, cache_write: 0, cost: 0 }
+
+export type Run = {
+  phase: Phase
+  attempt: number
+  time_ms: number
+  idle_ms: number
+  deadline: number
+  active: number
+  /** How many people are being waited for; while there is one, no limit runs. */
+  waits: number
+  waiting_since: number
+  waited_ms: number
+  /** The child was asked for its return once already. */
+  asked: boolean
+  touched: boolean
+  session_gone: boolean
+  usage: Usage
+  steps: number
+  /** What the next attempt is, while `backing_off` or `stopping`. */
+  next?: { kind: "continue" | "scratch"; at: number; failure: Failure }
+  retrying: RetryOptions
+}
+
+export type Input =
+  | { type: "started" }
+  | { type: "activity"; touched?: boolean }
+  | { type: "step"; usage: Usage }
+  | { type: "returned" }
+  /** The child's loop came to rest, by itself or because of a failure. */
+  | { type: "stopped"; failure?: Failure; session_gone?: boolean }
+  | { type: "waiting"; more: boolean }
+  | { type: "cancel"; failure: Failure }
+  | { type: "tick" }
+
+export type PromptKind = "continue" | "scratch" | "finalise"
+
+export type Effect =
+  | { type: "prompt"; kind: PromptKind; after?: Failure }
+  | { type: "stop" }
+  | { type: "settle"; from: "return"; failure?: undefined }
+  | { type: "settle"; from: "salvage"; failure: Failure }
+
+export type Next = { run: Run; effects: Effect[] }
+
+/** How long a child that was told to stop may take before the next attempt goes on without its word. */
+const STOP_GRACE_MS = 1_000
+
+export function begin(plan: { time_ms: number; idle_ms: number; retrying?: RetryOptions }, now: number): Run {
+  return {
+    phase: "starting",
+    attempt: 1,
+    time_ms: plan.time_ms,
+    idle_ms: plan.idle_ms,
+    deadline: now + plan.time_ms,
+    active: now,
+    waits: 0,
+    waiting_since: now,
+    waited_ms: 0,
+    asked: false,
+    touched: false,
+    session_gone: false,
+    usage: NO_USAGE,
+    steps: 0,
+    retrying: plan.retrying ?? RETRY,
+  }
+}
+
+export const remaining = (run: Run, now: number) => run.deadline - (run.waits > 0 ? run.waiting_since : now)
+
+/** When this run wants a tick at the latest; never, while a person is being waited for or it has ended. */
+export function due(run: Run): number | undefined {
+  if (run.phase === "ended" || run.waits > 0) return
+  if (run.phase === "staged") return run.deadline
+  if (run.next) return Math.min(run.deadline, run.next.at)
+  return Math.min(run.deadline, run.active + run.idle_ms)
+}
+
+const stay = (run: Run): Next => ({ run, effects: [] })
+const settle = (run: Run, effect: Extract<Effect, { type: "settle" }>): Next => {
+  const { next: _done, ...rest } = run
+  return { run: { ...rest, phase: "ended" }, effects: [{ type: "stop" }, effect] }
+}
+const salvage = (run: Run, failure: Failure) => settle(run, { type: "settle", from: "salvage", failure })
+
+const addUsage = (a: Usage, b: Usage): Usage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  reasoning: a.reasoning + b.reasoning,
+  cache_read: a.cache_read + b.cache_read,
+  cache_write: a.cache_write + b.cache_write,
+  cost: a.cost + b.cost,
+})
+
+/** What follows an attempt that failed: the next one after its delay, or the end. */
+function failed(run: Run, failure: Failure, now: number, stopping: boolean): Next {
+  const again = retry(
+    failure,
+    {
+      attempt: run.attempt,
+      time_ms: run.time_ms,
+      remaining_ms: remaining(run, now),
+      touched: run.touched,
+      session_gone: run.session_gone,
+    },
+    run.retrying,
+  )
+  if (!again) return salvage(run, failure)
+  const next = { kind: again.kind, at: now + again.delay_ms, failure }
+  if (!stopping) return stay({ ...run, phase: "backing_off", next })
+  return {
+    run: { ...run, phase: "stopping", next: { ...next, at: Math.max(next.at, now + STOP_GRACE_MS) } },
+    effects: [{ type: "stop" }],
+  }
+}
+
+function stopped(run: Run, input: Extract<Input, { type: "stopped" }>, now: number): Next {
+  const known = { ...run, session_gone: run.session_gone || input.session_gone === true }
+  // The stop was ours: the next attempt is already decided.
+  if (run.phase === "stopping") return stay({ ...known, phase: "backing_off" })
+  if (run.phase === "backing_off") return stay(known)
+  if (run.phase === "staged") return settle(known, { type: "settle", from: "return" })
+  if (input.failure) return failed(known, input.failure, now, false)
+  if (run.asked || known.session_gone) {
+    return salvage(known, {
+      code: PassOverErrorCode.INVALID_WORK_OUTPUT,
+      message: run.asked
+        ? "it stopped without calling pass_over_return, and again when it was asked for it"
+        : "it stopped without calling pass_over_return, and its session is gone",
+    })
+  }
+  return {
+    run: { ...known, phase: "asking", asked: true, active: now },
+    effects: [{ type: "prompt", kind: "finalise" }],
+  }
+}
+
+function tick(run: Run, now: number): Next {
+  const at = due(run)
+  if (at === undefined || now < at) return stay(run)
+  if (now >= run.deadline) {
+    // What was returned in time counts, even when the step around it hangs.
+    if (run.phase === "staged") return settle(run, { type: "settle", from: "return" })
+    return salvage(run, {
+      code: PassOverErrorCode.SUBAGENT_TIMEOUT,
+      message: `its time of ${readable(run.time_ms)} was up`,
+    })
+  }
+  if (run.next) {
+    const { next, ...rest } = run
+    return {
+      run: { ...rest, phase: "working", attempt: run.attempt + 1, active: now, session_gone: false },
+      effects: [{ type: "prompt", kind: next.kind, after: next.failure }],
+    }
+  }
+  return failed(
+    run,
+    {
+      code: PassOverErrorCode.SUBAGENT_TIMEOUT,
+      message: `nothing came from it for ${readable(run.idle_ms)}`,
+      idle: true,
+    },
+    now,
+    true,
+  )
+}
+
+function waiting(run: Run, more: boolean, now: number): Next {
+  if (more) return stay({ ...run, waits: run.waits + 1, waiting_since: run.waits === 0 ? now : run.waiting_since })
+  if (run.waits !== 1) return stay({ ...run, waits: Math.max(0, run.waits - 1) })
+  // The last answer is in: the limits move by as long as it took.
+  const took = now - run.waiting_since
+  return stay({ ...run, waits: 0, deadline: run.deadline + took, waited_ms: run.waited_ms + took, active: now })
+}
+
+/** The whole life of a run. Pure: time comes in, effects go out, and after `ended` nothing does. */
+export function next(run: Run, input: Input, now: number): Next {
+  if (run.phase === "ended") return stay(run)
+  switch (input.type) {
+    case "started":
+      return stay({ ...run, phase: run.phase === "starting" ? "working" : run.phase, active: now })
+    case "activity":
+      return stay({ ...run, active: now, touched: run.touched || input.touched === true })
+    case "step": {
+      const counted = { ...run, active: now, steps: run.steps + 1, usage: addUsage(run.usage, input.usage) }
+      return run.phase === "staged" ? settle(counted, { type: "settle", from: "return" }) : stay(counted)
+    }
+    case "returned": {
+      const { next: _dropped, ...rest } = run
+      return stay({ ...rest, phase: "staged", active: now })
+    }
+    case "stopped":
+      return stopped(run, input, now)
+    case "waiting":
+      return waiting(run, input.more, now)
+    case "cancel":
+      return run.phase === "staged" ? settle(run, { type: "settle", from: "return" }) : salvage(run, input.failure)
+    case "tick":
+      return tick(run, now)
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from "zod"
+import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
+import { event } from "../domain/pass"
+import { Report, says } from "../domain/report"
+import type { Engine } from "./engine"
+import type { Runner } from "./runner"
+
+export type Returning = { session_id: string; agent: string; report: unknown }
+
+export type Returned = { ok: true; text: string } | { ok: false; refusal: Refusal }
+
+const no = (code: PassOverErrorCode, message: string, suggestion?: string): Returned => ({
+  ok: false,
+  refusal: refuse(code, message, suggestion === undefined ? {} : { suggestion }),
+})
+
+const REPAIR = "Correct this and call pass_over_return again; your work is not lost."
+
+function unfinished(engine: Engine, runner: Runner): Returned | undefined {
+  const below = engine.running.below(runner.pass.id).map((nested) => nested.pass.id)
+  if (below.length === 0) return
+  return no(
+    PassOverErrorCode.INVALID_WORK_OUTPUT,
+    `Passes that you started are still running: ${below.join(", ")}.`,
+    "Wait for them (pass_over_read tells their state) or cancel them, then return.",
+  )
+}
+
+/** Takes a child's return: checked, staged, and settled when the step that carries it is over. */
+export async function returnFromPassOver(engine: Engine, returning: Returning): Promise<Returned> {
+  const runner = engine.running.byChild(returning.session_id)
+  if (!runner) return gone(engine, returning.session_id)
+  if (returning.agent !== runner.pass.subagent_id) {
+    return no(
+      PassOverErrorCode.PERMISSION_DENIED,
+      `This pass was given to ${runner.pass.subagent_id}, so ${returning.agent} cannot return it.`,
+      "Answer the user instead.",
+    )
+  }
+  const parsed = Report.safeParse(returning.report)
+  if (!parsed.success) {
+    return no(
+      PassOverErrorCode.INVALID_WORK_OUTPUT,
+      `The return is not valid:\n${z.prettifyError(parsed.error)}`,
+      REPAIR,
+    )
+  }
+  if (!says(parsed.data)) {
+    return no(
+      PassOverErrorCode.INVALID_WORK_OUTPUT,
+      "The return says nothing: it has no decision, finding, recommendation, artifact or reason.",
+      `Say what you found, or give decision_reason where there was nothing to find. ${REPAIR}`,
+    )
+  }
+  return unfinished(engine, runner) ?? stage(engine, runner, parsed.data)
+}
+
+async function stage(engine: Engine, runner: Runner, report: Report): Promise<Returned> {
+  const { pass } = runner
+  const staged = await engine.store
+    .stage({ pass, report, event: event(pass, "pass.staged", engine.clock.now()) })
+    .catch((error: unknown) => {
+      // The disk may be full. What the child found is worth more than its place on it.
+      engine.log("error", "a return could not be staged", { pass_over_id: pass.id, error: String(error) })
+      return "staged" as const
+    })
+  if (staged === "already") {
+    return no(PassOverErrorCode.STALE_REVISION, "You have returned already; the first return counts.", "Stop here.")
+  }
+  if (staged === "ended") return gone(engine, pass.child_session_id ?? "")
+  runner.returned(report)
+  return { ok: true, text: `Received. ${pass.originating_agent_id} has it now; your work on this pass is done.` }
+}
+
+async function gone(engine: Engine, session_id: string): Promise<Returned> {
+  const pass = await engine.store.byChild(session_id)
+  if (!pass) {
+    return no(PassOverErrorCode.RETURN_CONTEXT_LOST, "No pass runs in this session.", "Answer the user instead.")
+  }
+  return no(
+    PassOverErrorCode.STALE_REVISION,
+    `Pass ${pass.id} has ended already (${pass.status}); nothing more is taken for it.`,
+    "Answer the user instead.",
+  )
+}

@@ -1,0 +1,60 @@
+import type { Manifest } from "../domain/manifest"
+import { event, type Pass } from "../domain/pass"
+import type { Report } from "../domain/report"
+import type { PassOverRequest } from "../domain/request"
+import type { Failure } from "../domain/retry"
+import type { Run } from "../domain/run"
+import type { Attempt, AttemptKind, Clock, Host, Ids, Log, Store } from "./port"
+
+export type RunDeps = { store: Store; host: Host; clock: Clock; ids: Ids; log: Log }
+
+/** What a pass was given to run with. It does not change while it runs. */
+export type Assignment = {
+  request: PassOverRequest
+  manifest: Manifest
+  constraints: readonly string[]
+}
+
+/** A pass while this process runs it. Only the runner and its helpers write here. */
+export type Live = {
+  readonly assignment: Assignment
+  readonly began: { mono: number; wall: number }
+  pass: Pass
+  run: Run
+  report?: Report
+  attempt?: Attempt
+  attempts: number
+}
+
+/** The row of the attempt that begins now. */
+export function beginAttempt(live: Live, kind: AttemptKind, child_session_id: string, at: number): Attempt {
+  live.attempts += 1
+  return {
+    pass_over_id: live.pass.id,
+    attempt: live.attempts,
+    kind,
+    child_session_id,
+    error_code: null,
+    error_message: null,
+    usage: null,
+    time_started: at,
+    time_ended: null,
+  }
+}
+
+/** The row of the attempt that ends now, with what it cost up to here. */
+export const endAttempt = (live: Live, at: number, failure?: Failure): Attempt | undefined =>
+  live.attempt && {
+    ...live.attempt,
+    usage: live.run.usage,
+    error_code: failure?.code ?? null,
+    error_message: failure?.message ?? null,
+    time_ended: at,
+  }
+
+export const attemptEvent = (live: Live, attempt: Attempt, at: number) =>
+  event(live.pass, "pass.attempt", at, {
+    attempt: attempt.attempt,
+    kind: attempt.kind,
+    ended: attempt.time_ended !== null,
+  })

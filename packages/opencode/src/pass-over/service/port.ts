@@ -1,0 +1,200 @@
+import type { AgentInfo } from "../domain/agent"
+import type { WorkArtifact } from "../domain/artifact"
+import type { AuditAction, AuditLine } from "../domain/audit-log"
+import type { ContextFile, ContextMessage, Todo } from "../domain/context"
+import type { PassOverErrorCode } from "../domain/errors"
+import type { AgentID, OwnerID, PassID, Prefix, ReturnID, SessionID } from "../domain/id"
+import type { Manifest } from "../domain/manifest"
+import type { WorkOutput } from "../domain/output"
+import type { AuditNote, Pass, PassEvent } from "../domain/pass"
+import type { PassOverPreferences } from "../domain/preference"
+import type { Report } from "../domain/report"
+import type { PassOverRequest } from "../domain/request"
+import type { Move, ReturnStatus } from "../domain/return-context"
+import type { Failure } from "../domain/retry"
+import type { PromptKind, Usage } from "../domain/run"
+
+/** Time: `now` is the wall clock and only written down; every limit runs on `mono`. */
+export type Clock = {
+  now(): number
+  mono(): number
+  /** Calls back once after `ms`, unless it is called off first. */
+  after(ms: number, run: () => void): () => void
+}
+
+export type Ids = {
+  pass(): PassID
+  make<P extends Prefix>(prefix: P): `${P}_${string}`
+  /** 128 random bits in hexadecimal, for fences. */
+  nonce(): string
+}
+
+/** Counts tokens, exactly for o200k. Loading it is slow, so it is not asked for where a bound is enough. */
+export type Tokens = () => Promise<(text: string) => number>
+
+// ---------------------------------------------------------------- store
+
+export type OpenPass = {
+  pass: Pass
+  request: PassOverRequest
+  manifest: Manifest
+  return_id: ReturnID
+  auto_return_enabled: boolean
+  auto_apply_enabled: boolean
+  note: AuditNote
+  event: PassEvent
+}
+
+export type Commit = { pass: Pass; move: Move; note: AuditNote; event: PassEvent; at: number }
+
+export type Settled = Commit & {
+  output: WorkOutput
+  artifacts: { artifact_id: `art_${string}`; artifact: WorkArtifact }[]
+  usage: Usage
+  error_code: PassOverErrorCode | null
+  delivery: { mode: "tool" | "message" | "none"; status: "pending" | "held" }
+  /** The attempt that ends with it. */
+  attempt: Attempt | undefined
+}
+
+export type AttemptKind = "first" | PromptKind
+
+export type Attempt = {
+  pass_over_id: PassID
+  attempt: number
+  kind: AttemptKind
+  child_session_id: string | null
+  error_code: string | null
+  error_message: string | null
+  usage: Usage | null
+  time_started: number
+  time_ended: number | null
+}
+
+export type Delivery = {
+  pass_over_id: PassID
+  session_id: string
+  mode: "tool" | "message" | "none"
+  status: "pending" | "held" | "delivered"
+  message_id: string | null
+}
+
+export type Outcome = { output: WorkOutput; usage: Usage; error_code: PassOverErrorCode | null }
+
+export type PassFilter = {
+  session_id?: string | undefined
+  root_session_id?: string | undefined
+  parent_pass_id?: PassID | undefined
+  directory?: string | undefined
+  status?: readonly ReturnStatus[] | undefined
+  limit?: number | undefined
+}
+
+export type AuditFilter = {
+  session_id?: string | undefined
+  pass_over_id?: string | undefined
+  originating_agent?: string | undefined
+  subagent?: string | undefined
+  action?: AuditAction | undefined
+  start_time?: number | undefined
+  end_time?: number | undefined
+  limit?: number | undefined
+}
+
+export type Owner = { owner_id: OwnerID; pid: number; process_start: string; host: string }
+
+/**
+ * What the core keeps. Every method is one whole operation: it happens entirely or not at all, and none of them hands
+ * out a transaction. "stale" says that somebody else moved first.
+ */
+export type Store = {
+  // Passes
+  open(input: OpenPass): Promise<{ pass: Pass; created: boolean }>
+  commit(input: Commit): Promise<Pass | "stale">
+  settle(input: Settled): Promise<Pass | "stale">
+  /** Ties the child session and the attempt that begins in it to their pass, before the child gets its prompt. */
+  bind(input: { pass: Pass; attempt: Attempt; event: PassEvent }): Promise<Pass | "stale">
+  /** Holds the first valid return of a pass that still waits for one. */
+  stage(input: { pass: Pass; report: Report; event: PassEvent }): Promise<"staged" | "already" | "ended">
+  attempt(input: { attempt: Attempt; event: PassEvent }): Promise<void>
+  refuse(note: AuditNote, event: PassEvent): Promise<void>
+
+  // Delivery
+  /** Marks a result as having reached the originator, once; `commit` is what that means for its return context. */
+  delivered(input: { pass_over_id: PassID; message_id: string | null; at: number; commit?: Commit }): Promise<boolean>
+  deliveries(session_id: string): Promise<Delivery[]>
+
+  // Reading
+  find(id: PassID): Promise<Pass | undefined>
+  byChild(session_id: string): Promise<Pass | undefined>
+  byCall(session_id: string, call_id: string): Promise<Pass | undefined>
+  list(filter: PassFilter): Promise<Pass[]>
+  request(id: PassID): Promise<{ request: PassOverRequest; manifest: Manifest } | undefined>
+  staged(id: PassID): Promise<Report | undefined>
+  outcome(id: PassID): Promise<Outcome | undefined>
+  attempts(id: PassID): Promise<Attempt[]>
+  repeated(input: { root_session_id: string; from: string; to: string; objective_hash: string }): Promise<number>
+  audit(filter: AuditFilter): Promise<AuditLine[]>
+  /** Brings the log file of a session up to date with its audit lines; `append` is synchronous and gets whole lines in order. */
+  flushAudit(session_id: string, append: (lines: AuditLine[]) => void): Promise<void>
+  preferences(directory: string): Promise<PassOverPreferences>
+
+  // Processes
+  enter(owner: Owner, at: number): Promise<void>
+  beat(owner_id: OwnerID, at: number): Promise<void>
+
+  close(): void
+}
+
+// ---------------------------------------------------------------- host
+
+export type ChildSpec = {
+  pass: Pass
+  title: string
+}
+
+export type Prompt = {
+  session_id: SessionID
+  kind: AttemptKind
+  agent: AgentID
+  text: string
+  model: string | null
+}
+
+/** How a child's loop came to rest: quietly, or with a failure. */
+export type Rest = { failure?: Failure; session_gone?: boolean }
+
+/** What the originator sees of a running pass in its own tool call. */
+export type Progress = {
+  title: string
+  lines: Record<string, string | number | boolean | null>
+}
+
+/** What the core needs from the program in which the agents live. */
+export type Host = {
+  agents(): Promise<AgentInfo[]>
+  messages(session_id: SessionID): Promise<ContextMessage[]>
+  todos(session_id: SessionID): Promise<Todo[]>
+  files(paths: readonly string[], directory: string): Promise<ContextFile[]>
+  /** The session at the top of a session's tree: questions of its direct children reach the user. */
+  root(session_id: SessionID): Promise<SessionID>
+  child(spec: ChildSpec): Promise<SessionID>
+  /** Runs a child until its loop comes to rest. It does not throw: a failure is a value. */
+  prompt(input: Prompt): Promise<Rest>
+  stop(session_id: SessionID): Promise<void>
+  /** Leaves only the return open to a child. */
+  onlyReturn(session_id: SessionID): Promise<void>
+  /** Closes a child's transcript with a line of ours. */
+  close(session_id: SessionID, text: string, metadata: Record<string, unknown>): Promise<void>
+  progress(pass: Pass, progress: Progress): Promise<void>
+}
+
+/** What the host tells about a session that a pass runs in. */
+export type HostEvent =
+  | { type: "activity"; session_id: SessionID; tool?: { name: string; status: string; call_id: string } }
+  | { type: "step"; session_id: SessionID; usage: Usage }
+  | { type: "waiting"; session_id: SessionID; request_id: string; open: boolean; what: string }
+  /** The originator's tool call has its answer stored. */
+  | { type: "answered"; session_id: SessionID; call_id: string; message_id: string }
+
+export type Log = (level: "info" | "warn" | "error", message: string, detail?: Record<string, unknown>) => void

@@ -1,0 +1,71 @@
+import { money } from "../domain/envelope"
+import { readable } from "../domain/time"
+import type { Clock, Host, Progress } from "./port"
+import type { Runner } from "./runner"
+
+const EVERY_MS = 1_000
+
+const DOING = {
+  starting: "starting",
+  working: "working",
+  staged: "returning",
+  asking: "asked for its return",
+  backing_off: "waiting to try again",
+  stopping: "stopping",
+  ended: "done",
+} as const
+
+/** What the originator's tool call shows of a pass that runs. */
+export function view(runner: Runner, elapsed_ms: number): Progress {
+  const { pass, run } = runner
+  const tokens = run.usage.input + run.usage.output + run.usage.reasoning
+  const doing = run.waits > 0 ? "waiting for you" : DOING[run.phase]
+  return {
+    title: [
+      `${pass.subagent_id} ${doing}`,
+      `step ${run.steps + 1}`,
+      ...(tokens > 0 ? [`${tokens.toLocaleString("en")} tokens`] : []),
+      ...(run.usage.cost > 0 ? [money(run.usage.cost)] : []),
+      readable(elapsed_ms),
+    ].join(" · "),
+    lines: {
+      pass_over_id: pass.id,
+      sessionId: pass.child_session_id,
+      chain: [...pass.ancestors, pass.subagent_id].join(" → "),
+      phase: run.phase,
+      step: run.steps + 1,
+      attempt: run.attempt,
+      tokens,
+      cost: run.usage.cost,
+      elapsed_ms: Math.round(elapsed_ms),
+      waiting_for_human: run.waits > 0,
+    },
+  }
+}
+
+/** Shows changes of a pass at most once a second: the first at once, the last in any case unless it has ended. */
+export function createProgress(host: Host, clock: Clock) {
+  const began = clock.mono()
+  let last = -Infinity
+  let unarm = () => {}
+  let armed = false
+
+  const show = (runner: Runner) => {
+    armed = false
+    last = clock.mono()
+    // A view that cannot be shown harms nobody; the pass goes on.
+    host.progress(runner.pass, view(runner, clock.mono() - began)).catch(() => {})
+  }
+
+  return {
+    changed(runner: Runner) {
+      if (runner.run.phase === "ended") {
+        unarm()
+        return
+      }
+      if (armed || runner.pass.child_session_id === null) return
+      armed = true
+      unarm = clock.after(Math.max(0, last + EVERY_MS - clock.mono()), () => show(runner))
+    },
+  }
+}

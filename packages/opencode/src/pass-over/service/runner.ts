@@ -1,0 +1,155 @@
+import { brief, FINALISE, resumed } from "../domain/brief"
+import { PassOverErrorCode } from "../domain/errors"
+import type { Pass } from "../domain/pass"
+import type { Report } from "../domain/report"
+import type { Failure } from "../domain/retry"
+import { begin, due, next, remaining, type Effect, type Input, type PromptKind, type Run } from "../domain/run"
+import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type RunDeps } from "./live"
+import type { AttemptKind, Outcome } from "./port"
+import { farewell, settle } from "./settle"
+
+export type Runner = {
+  readonly pass: Pass
+  readonly run: Run
+  /** Comes exactly once and never rejects. */
+  readonly outcome: Promise<Outcome>
+  readonly remaining_ms: number
+  start(): void
+  input(input: Input): void
+  returned(report: Report): void
+}
+
+export type RunnerOptions = RunDeps & {
+  /** Called on every change that somebody may want to see. */
+  changed: (runner: Runner) => void
+}
+
+/**
+ * Carries out one pass: feeds what happens into the run, and does what the run asks for. It decides nothing itself.
+ * Whatever goes wrong inside comes out as an outcome.
+ */
+export function createRunner(
+  deps: RunnerOptions,
+  pass: Pass,
+  assignment: Assignment,
+  plan: Parameters<typeof begin>[0],
+): Runner {
+  const began = { mono: deps.clock.mono(), wall: deps.clock.now() }
+  const live: Live = { assignment, began, pass, run: begin(plan, began.mono), attempts: 0 }
+  const outcome = Promise.withResolvers<Outcome>()
+  let unarm = () => {}
+  // Only the latest prompt may say that the child came to rest; an earlier one was stopped on purpose.
+  let latest = 0
+
+  function drive(input: Input) {
+    if (live.run.phase === "ended") return
+    const step = next(live.run, input, deps.clock.mono())
+    live.run = step.run
+    for (const effect of step.effects) perform(effect)
+    unarm()
+    const at = due(live.run)
+    unarm =
+      at === undefined ? () => {} : deps.clock.after(Math.max(0, at - deps.clock.mono()), () => drive({ type: "tick" }))
+    deps.changed(runner)
+  }
+
+  function perform(effect: Effect) {
+    if (effect.type === "stop") return stop(deps, live)
+    if (effect.type === "prompt") return void prompt(effect.kind, effect.after)
+    latest += 1
+    void settle(deps, live, effect.failure)
+      .then((result) => {
+        outcome.resolve(result)
+        deps.changed(runner)
+        return farewell(deps, live.pass, result.output)
+      })
+      .catch((error: unknown) => deps.log("warn", "could not close a transcript", { error: String(error) }))
+  }
+
+  async function prompt(kind: AttemptKind, after?: Failure) {
+    const mine = ++latest
+    try {
+      const session_id = await attempt(deps, live, kind, after)
+      if (mine !== latest) return await deps.host.stop(session_id)
+      drive({ type: "started" })
+      const text = words(deps, live, kind, after)
+      const rest = await deps.host.prompt({ session_id, kind, agent: pass.subagent_id, text, model: pass.model })
+      if (mine === latest) drive({ type: "stopped", ...rest })
+    } catch (error) {
+      if (mine === latest) drive({ type: "stopped", failure: crashed(error) })
+    }
+  }
+
+  const runner: Runner = {
+    get pass() {
+      return live.pass
+    },
+    get run() {
+      return live.run
+    },
+    get remaining_ms() {
+      return remaining(live.run, deps.clock.mono())
+    },
+    outcome: outcome.promise,
+    start: () => void prompt("first"),
+    input: drive,
+    returned(report) {
+      live.report ??= report
+      drive({ type: "returned" })
+    },
+  }
+  return runner
+}
+
+function stop(deps: RunDeps, live: Live) {
+  const child = live.pass.child_session_id
+  if (!child) return
+  deps.host
+    .stop(child)
+    .catch((error: unknown) => deps.log("warn", "could not stop a child", { child, error: String(error) }))
+}
+
+/** Opens an attempt: in a new child session for the first and for one from scratch, else in the one that there is. */
+async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", after?: Failure): Promise<string> {
+  const at = deps.clock.now()
+  const ended = endAttempt(live, at, after)
+  if (ended) await deps.store.attempt({ attempt: ended, event: attemptEvent(live, ended, at) })
+  const known = kind === "scratch" ? null : live.pass.child_session_id
+  if (known !== null) {
+    if (kind === "finalise") await deps.host.onlyReturn(known)
+    live.attempt = beginAttempt(live, kind, known, at)
+    await deps.store.attempt({ attempt: live.attempt, event: attemptEvent(live, live.attempt, at) })
+    return known
+  }
+  const session_id = await deps.host.child({ pass: live.pass, title: title(live.pass) })
+  live.attempt = beginAttempt(live, kind, session_id, at)
+  const bound = await deps.store.bind({
+    pass: live.pass,
+    attempt: live.attempt,
+    event: attemptEvent(live, live.attempt, at),
+  })
+  if (bound === "stale") throw new Error("another process has taken this pass over")
+  live.pass = bound
+  return session_id
+}
+
+function words(deps: RunDeps, live: Live, kind: AttemptKind, after?: Failure): string {
+  if (kind === "finalise") return FINALISE
+  if (kind === "continue") return resumed(after?.message ?? "the connection broke off")
+  return brief({
+    ...live.assignment,
+    time_ms: Math.max(0, remaining(live.run, deps.clock.mono())),
+    draw: deps.ids.nonce,
+  })
+}
+
+const crashed = (error: unknown): Failure => ({
+  code: PassOverErrorCode.SUBAGENT_CRASHED,
+  message: error instanceof Error ? error.message : String(error),
+})
+
+/** opencode's own navigation reads the agent out of a title of this form. */
+export function title(pass: Pick<Pass, "objective" | "subagent_id">): string {
+  const line = pass.objective.replaceAll(/\s+/g, " ").trim()
+  return `${line.length > 60 ? `${line.slice(0, 59)}…` : line} (@${pass.subagent_id} subagent)`
+}

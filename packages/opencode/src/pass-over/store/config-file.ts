@@ -1,0 +1,133 @@
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+import {
+  findNodeAtLocation,
+  parseTree,
+  getNodeValue,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from "jsonc-parser"
+import { parse, type Problem, type Written } from "../domain/config"
+import { PassOverError, PassOverErrorCode } from "../domain/errors"
+import type { PassOverPreferences } from "../domain/preference"
+
+export type Place = { line: number; column: number }
+export type Fault = Place & { message: string }
+
+export type ConfigFile = { ok: true; preferences: PassOverPreferences } | { ok: false; faults: Fault[] }
+
+const place = (text: string, offset: number): Place => {
+  const before = text.slice(0, offset).split("\n")
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+}
+
+// A problem points at what it is about; where that does not exist, at the nearest thing around it.
+function nodeAt(tree: Node, path: Problem["path"]): Node {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = findNodeAtLocation(tree, path.slice(0, length))
+    if (node) return length === path.length && node.parent?.type === "property" ? node.parent : node
+  }
+  return tree
+}
+
+/** A preferences file as text: JSON, comments and trailing commas allowed, and nothing that we do not know. */
+export function parseConfig(text: string): ConfigFile {
+  const errors: ParseError[] = []
+  const tree = parseTree(text, errors, { allowTrailingComma: true })
+  if (errors.length > 0 || !tree) {
+    const faults = errors.map((fault) => ({
+      ...place(text, fault.offset),
+      message: `not valid JSON: ${printParseErrorCode(fault.error)}`,
+    }))
+    return { ok: false, faults: faults.length > 0 ? faults : [{ line: 1, column: 1, message: "the file is empty" }] }
+  }
+  const parsed = parse(getNodeValue(tree))
+  if (parsed.ok) return parsed
+  return {
+    ok: false,
+    faults: parsed.problems.map((problem) => ({
+      ...place(text, nodeAt(tree, problem.path).offset),
+      message: problem.path.length > 0 ? `${problem.path.join(".")}: ${problem.message}` : problem.message,
+    })),
+  }
+}
+
+/** The guide's entry (3.1). A file that is not as it should be is a PassOverError that names file, line and column. */
+export function load(path: string): PassOverPreferences {
+  const file = parseConfig(readFileSync(path, "utf8"))
+  if (file.ok) return file.preferences
+  throw faulty(path, file.faults)
+}
+
+export function faulty(path: string, faults: readonly Fault[]) {
+  const [first, ...more] = faults.map((fault) => `${path}:${fault.line}:${fault.column} ${fault.message}`)
+  const others = more.length > 0 ? ` (and ${more.length} more)` : ""
+  return new PassOverError(PassOverErrorCode.CONFIG_INVALID, `${first}${others}`, {
+    context: { path, faults: [...faults] },
+  })
+}
+
+const NAME = join(".opencode", "pass-over.json")
+
+/** The project's own file: the nearest one from the directory up to the top of its work tree. */
+export function projectFile(directory: string, worktree: string): string {
+  const at = join(directory, NAME)
+  if (existsSync(at)) return at
+  const above = dirname(directory)
+  const outside = relative(worktree, above).startsWith("..") || above === directory
+  return outside ? join(directory, NAME) : projectFile(above, worktree)
+}
+
+type Read = { stamp: string; good?: PassOverPreferences; error?: PassOverError }
+
+export type ConfigFiles = {
+  /** What the files say now. A broken file keeps its last good state in force; without one it is a refusal. */
+  read(): Written[]
+}
+
+export type ConfigOptions = {
+  project: () => string
+  global: string
+  /** Told once for each broken state of a file. */
+  warn: (message: string) => void
+}
+
+/** The two preferences files of a project, read again whenever they change. */
+export function createConfigFiles(options: ConfigOptions): ConfigFiles {
+  const known = new Map<string, Read>()
+
+  function current(path: string): Read {
+    const found = statSync(path, { throwIfNoEntry: false })
+    const stamp = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "none"
+    const before = known.get(path)
+    if (before?.stamp === stamp) return before
+    const now = found ? read(path, stamp, before) : { stamp, good: {} }
+    if (now.error)
+      options.warn(
+        `${now.error.message}; ${before?.good ? "what held before holds on" : "no pass is made until it is corrected"}.`,
+      )
+    known.set(path, now)
+    return now
+  }
+
+  function read(path: string, stamp: string, before: Read | undefined): Read {
+    try {
+      return { stamp, good: load(path) }
+    } catch (error) {
+      const problem =
+        error instanceof PassOverError
+          ? error
+          : new PassOverError(PassOverErrorCode.CONFIG_INVALID, `${path} cannot be read: ${String(error)}`)
+      return { stamp, error: problem, ...(before?.good ? { good: before.good } : {}) }
+    }
+  }
+
+  const written = (origin: Written["origin"], path: string): Written => {
+    const { good, error } = current(path)
+    if (!good) throw error
+    return { origin, path, preferences: good }
+  }
+
+  return { read: () => [written("project", options.project()), written("global", options.global)] }
+}

@@ -1,0 +1,24 @@
+import type { InferSelectModel } from "drizzle-orm"
+import type { AuditLine } from "../domain/audit-log"
+import type { Pass } from "../domain/pass"
+import type { AuditTable, PassOverRequestTable, ReturnContextTable } from "./pass-over.sql"
+
+type RequestRow = InferSelectModel<typeof PassOverRequestTable>
+type ReturnRow = InferSelectModel<typeof ReturnContextTable>
+
+/** A request and the return context that belongs to it, as the one thing that the core calls a pass. */
+export function toPass(request: RequestRow, context: ReturnRow): Pass {
+  return {
+    ...request,
+    chain_depth: context.chain_depth,
+    max_chain_depth: context.max_chain_depth,
+    ancestors: context.ancestors,
+    status: context.status,
+    revision: context.revision,
+  }
+}
+
+export function toLine(row: InferSelectModel<typeof AuditTable>): AuditLine {
+  const { id: _id, directory: _directory, ...line } = row
+  return line
+}

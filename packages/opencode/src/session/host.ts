@@ -1,0 +1,184 @@
+import type { PermissionRuleset } from "@opencode-ai/sdk/v2"
+import type { AgentInfo } from "../pass-over/domain/agent"
+import { PassOverErrorCode } from "../pass-over/domain/errors"
+import type { Pass } from "../pass-over/domain/pass"
+import type { Host, Progress, Prompt, Rest } from "../pass-over/service/port"
+import { call, type Client } from "./client"
+import { toFailure } from "./failure"
+import { readFiles } from "./files"
+import { toMessage } from "./message-v2"
+import type { Observed } from "./observed"
+import { partID } from "./part-id"
+
+export type HostOptions = {
+  client: Client
+  directory: string
+  observed: Observed
+  rules: (pass: Pass) => PermissionRuleset
+}
+
+/** "provider/model" or "provider/model#variant", as a call may name it. */
+export function parseModel(model: string | null) {
+  const [, providerID, modelID, variant] = /^([^/]+)\/([^#]+)(?:#(.+))?$/.exec(model ?? "") ?? []
+  if (!providerID || !modelID) return {}
+  return { model: { providerID, modelID }, ...(variant ? { variant } : {}) }
+}
+
+async function prompt(client: Client, input: Prompt): Promise<Rest> {
+  const { data, error, response } = await client.session.prompt({
+    sessionID: input.session_id,
+    agent: input.agent,
+    ...parseModel(input.model),
+    parts: [{ type: "text", text: input.text }],
+  })
+  if (data?.info.error) return { failure: toFailure(data.info.error) }
+  if (data) return {}
+  const gone = response?.status === 404
+  return {
+    session_gone: gone,
+    failure: {
+      code: PassOverErrorCode.SUBAGENT_CRASHED,
+      message: gone ? "its session was deleted" : `opencode could not run it: ${JSON.stringify(error)}`,
+      final: !gone,
+    },
+  }
+}
+
+type Reading = Pick<Host, "agents" | "messages" | "todos" | "files" | "root">
+
+function createReading({ client, directory, observed }: HostOptions): Reading {
+  let agents: Promise<AgentInfo[]> | undefined
+
+  const loadAgents = async () => {
+    const list = await call("list its agents", client.app.agents())
+    return list.map(({ name, mode, description, hidden }) => ({ name, mode, description, hidden }))
+  }
+
+  const parentOf = async (session_id: string) => {
+    const known = observed.parent(session_id)
+    if (known !== undefined) return known
+    const session = await call("read a session", client.session.get({ sessionID: session_id }))
+    observed.session(session)
+    return session.parentID ?? null
+  }
+
+  return {
+    // An instance's agents do not change: a new configuration makes a new instance.
+    agents: () => {
+      agents ??= loadAgents().catch((error: unknown) => {
+        agents = undefined
+        throw error
+      })
+      return agents
+    },
+
+    messages: async (session_id) => {
+      const stored = await call("read a session's messages", client.session.messages({ sessionID: session_id }))
+      return stored.map(toMessage)
+    },
+
+    todos: (session_id) => call("read a session's todos", client.session.todo({ sessionID: session_id })),
+
+    files: async (paths) => readFiles(paths, directory),
+
+    root: async (session_id) => {
+      const parent = await parentOf(session_id)
+      if (parent === null) return session_id
+      return climb(parent, parentOf)
+    },
+  }
+}
+
+/** opencode as the core needs it. Nothing in here decides anything. */
+export function createHost(options: HostOptions): Host {
+  const { client, observed, rules } = options
+  return {
+    ...createReading(options),
+
+    child: async ({ pass, title }) => {
+      const session = await call(
+        "make a child session",
+        client.session.create({
+          parentID: pass.root_session_id,
+          title,
+          agent: pass.subagent_id,
+          metadata: { pass_over: { id: pass.id, originating_agent: pass.originating_agent_id } },
+          permission: rules(pass),
+        }),
+      )
+      observed.session(session)
+      return session.id
+    },
+
+    prompt: (input) => prompt(client, input),
+
+    stop: async (session_id) => {
+      await client.session.abort({ sessionID: session_id })
+      // The host keeps a stopped session's questions on the screen until somebody answers them.
+      for (const request of observed.questions(session_id)) {
+        await client.permission.reply({ requestID: request, reply: "reject" })
+      }
+    },
+
+    // Appended to the session's rules. `tools` on the prompt would replace them, the denials among them.
+    onlyReturn: async (session_id) => {
+      await call(
+        "narrow a child's tools",
+        client.session.update({
+          sessionID: session_id,
+          permission: [
+            { permission: "*", pattern: "*", action: "deny" },
+            { permission: "pass_over_return", pattern: "*", action: "allow" },
+          ],
+        }),
+      )
+    },
+
+    close: async (session_id, text, metadata) => {
+      const stored = await call(
+        "read a session's messages",
+        client.session.messages({ sessionID: session_id, limit: 1 }),
+      )
+      const last = stored.at(-1)
+      if (!last) return
+      const id = partID()
+      await client.part.update({
+        sessionID: session_id,
+        messageID: last.info.id,
+        partID: id,
+        part: {
+          id,
+          sessionID: session_id,
+          messageID: last.info.id,
+          type: "text",
+          text,
+          synthetic: true,
+          ignored: true,
+          metadata: { pass_over_return: metadata },
+        },
+      })
+    },
+
+    progress: (pass, progress) => show(options, pass, progress),
+  }
+}
+
+/** Writes a view into the running tool part: the way by which opencode's clients hear of it (`metadata()` does nothing). */
+async function show({ client, observed }: HostOptions, pass: Pass, progress: Progress) {
+  const part = pass.call_id === null ? undefined : observed.tool(pass.session_id, pass.call_id)
+  if (!part || part.state.status !== "running") return
+  await client.part.update({
+    sessionID: part.sessionID,
+    messageID: part.messageID,
+    partID: part.id,
+    part: {
+      ...part,
+      state: { ...part.state, title: progress.title, metadata: { ...part.state.metadata, ...progress.lines } },
+    },
+  })
+}
+
+async function climb(session_id: string, parentOf: (id: string) => Promise<string | null>): Promise<string> {
+  const parent = await parentOf(session_id)
+  return parent === null ? session_id : climb(parent, parentOf)
+}

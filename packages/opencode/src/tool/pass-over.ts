@@ -1,0 +1,137 @@
+import type { ToolContext } from "@opencode-ai/plugin"
+import { z } from "zod"
+import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import { headline } from "../pass-over/domain/envelope"
+import { InlineOverride } from "../pass-over/domain/preference"
+import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
+import { DurationMs } from "../pass-over/domain/time"
+import { send, type Caller } from "../pass-over/service/api-send"
+import { answerText } from "../pass-over/service/deliver"
+import type { Engine, Project } from "../pass-over/service/engine"
+import type { Outcome } from "../pass-over/service/port"
+import type { Runner } from "../pass-over/service/runner"
+import { callerOf } from "./caller"
+import { tool } from "./answer"
+import description from "./pass-over.txt"
+
+const Text = z.string().trim().min(1).max(20_000)
+
+export const PassOverArgs = z.strictObject({
+  subagent: z.string().trim().min(1).describe("audit, scout, inspector or another agent"),
+  objective: Text.describe("What to do and when it is done"),
+  reason: z.string().trim().min(1).max(2_000).describe("Why, in a few words"),
+  background: Text.optional().describe("What it must know"),
+  files: z.array(z.string().trim().min(1)).max(200).optional().describe("Paths that matter"),
+  constraints: z.array(z.string().trim().min(1)).max(50).optional(),
+  expected_output_type: ExpectedOutputType.optional(),
+  priority: Priority.optional(),
+  timeout_ms: DurationMs.optional(),
+  model: z
+    .string()
+    .regex(/^[^/]+\/.+$/, 'A model is written "provider/model".')
+    .optional(),
+  wait: z.boolean().optional().describe("false: do not wait; the result comes later"),
+  return_required: z.boolean().optional(),
+  auto_apply_on_success: z.boolean().optional(),
+  override: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("Settings to narrow for this pass")
+    .transform((value, context): InlineOverride | undefined => {
+      const parsed = InlineOverride.safeParse(value ?? {})
+      if (parsed.success) return value === undefined ? undefined : parsed.data
+      for (const issue of parsed.error.issues)
+        context.addIssue({ code: "custom", message: issue.message, path: issue.path.map(String) })
+      return z.NEVER
+    }),
+})
+
+/** The user's own opencode rules for passes, and the question before a pass where the policy wants one. */
+async function permitted(
+  context: ToolContext,
+  permission: string,
+  from: string,
+  to: string,
+): Promise<Refusal | undefined> {
+  const pattern = `${from}->${to}`
+  try {
+    await context.ask({
+      permission,
+      patterns: [pattern],
+      always: permission === "pass_over" ? [pattern] : [],
+      metadata: { from, to },
+    })
+    return undefined
+  } catch (error) {
+    // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.
+    return refuse(PassOverErrorCode.DECLINED, `A person or a permission rule said no to ${pattern}: ${String(error)}.`)
+  }
+}
+
+const marker = (runner: Runner, outcome?: Outcome) => ({
+  pass_over: {
+    pass_over_id: runner.pass.id,
+    originating_agent: runner.pass.originating_agent_id,
+    subagent: runner.pass.subagent_id,
+    reason: runner.pass.reason,
+  },
+  sessionId: runner.pass.child_session_id,
+  ...(outcome
+    ? {
+        pass_over_return: {
+          work_output: {
+            work_id: outcome.output.work_id,
+            status: outcome.output.status,
+            ...(outcome.output.summary.decision ? { decision: outcome.output.summary.decision } : {}),
+            artifacts_count: outcome.output.artifacts.length,
+          },
+          return_to: outcome.output.return_to,
+        },
+      }
+    : {}),
+})
+
+async function waited(engine: Engine, runner: Runner, context: ToolContext) {
+  const onAbort = () =>
+    runner.input({
+      type: "cancel",
+      failure: { code: PassOverErrorCode.CANCELLED, message: `${runner.pass.originating_agent_id} was stopped` },
+    })
+  if (context.abort.aborted) onAbort()
+  context.abort.addEventListener("abort", onAbort)
+  const outcome = await runner.outcome
+  // The host's signal fires after a normal end too; what happens then is not about this pass.
+  context.abort.removeEventListener("abort", onAbort)
+  return {
+    title: headline(outcome.output, outcome.usage.cost),
+    output: answerText(engine, outcome),
+    metadata: marker(runner, outcome),
+  }
+}
+
+export const passOverTool = (engine: Engine, project: Project) =>
+  tool(
+    {
+      name: "pass_over",
+      description: description.trim(),
+      schema: PassOverArgs,
+      async run(args, context) {
+        const no = await permitted(context, "pass_over", context.agent, args.subagent)
+        if (no) return no
+        const caller: Caller = {
+          ...callerOf(context),
+          by: "model",
+          confirm: (from, to) => permitted(context, "pass_over_confirm", from, to),
+        }
+        const sent = await send(engine, project, caller, args)
+        if (!sent.ok) return sent.refusal
+        if (sent.runner.pass.wait) return waited(engine, sent.runner, context)
+        return {
+          title: `${args.subagent}: handed over`,
+          output: `Handed over to ${args.subagent} as pass ${sent.runner.pass.id}. You need not wait; pass_over_read tells its state.`,
+          metadata: marker(sent.runner),
+        }
+      },
+    },
+    engine.log,
+  )

@@ -1,0 +1,26 @@
+/** The gate before a commit: stops at the first thing that is wrong. */
+import { join } from "node:path"
+import { GATE } from "./gate"
+
+const root = join(import.meta.dir, "..")
+const UNIT = {
+  name: "unit tests",
+  command: [
+    process.execPath,
+    "test",
+    "--only-failures",
+    "--path-ignore-patterns",
+    "**/integration/**",
+    "packages/opencode",
+  ],
+}
+
+for (const { name, command } of [...GATE, UNIT]) {
+  const began = performance.now()
+  const code = await Bun.spawn(command, { cwd: root, stdio: ["ignore", "inherit", "inherit"] }).exited
+  if (code !== 0) {
+    console.error(`${name}: failed`)
+    process.exit(1)
+  }
+  console.log(`${name}: ok (${((performance.now() - began) / 1000).toFixed(1)} s)`)
+}
