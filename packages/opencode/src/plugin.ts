@@ -116,10 +116,9 @@ export function createPlugin(input: Input) {
     },
     message: redirectMentions((name) => originators.has(name)),
     event(event: Event) {
-      const heard = hear(event)
-      observed.hear(heard)
+      observed.hear(event)
       if (!passOver.ok) return
-      for (const item of heard.events) {
+      for (const item of hear(event)) {
         passOver.engine.hear(item)
         if (item.type === "answered") void answered(passOver.engine, project, item, log)
       }

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto"
-import { readFileSync } from "node:fs"
-import { homedir, hostname, userInfo } from "node:os"
+import { homedir, hostname } from "node:os"
 import { join } from "node:path"
 import { DEFAULTS, ORIGINATORS } from "./agent/agent"
+import { processStart, userName } from "./identity"
 import { createPassOver, type PassOver } from "./pass-over"
 import { PassID } from "./pass-over/domain/id"
 import type { Clock, Ids, Log } from "./pass-over/service/port"
@@ -40,25 +40,6 @@ export const databasePath = () =>
 /** The user's preferences for all projects. */
 export const globalConfigPath = () => join(xdg("XDG_CONFIG_HOME", ".config"), "opencode", "pass-over.json")
 
-function userName(): string | null {
-  try {
-    return userInfo().username
-  } catch {
-    // In a container the user may have no name.
-    return null
-  }
-}
-
-/** When this process began, as the system knows it: a pid alone comes round again. */
-function processStart(): string {
-  try {
-    const stat = readFileSync("/proc/self/stat", "utf8")
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? ""
-  } catch {
-    return String(Math.round(Date.now() - performance.now()))
-  }
-}
-
 const opened = new Map<string, PassOver>()
 
 /** The engine of this process, shared by all the projects that it has open. */
@@ -87,7 +68,12 @@ type Owners = Pick<Extract<PassOver, { ok: true }>["engine"]["store"], "enter" |
 
 function keepAlive(store: Owners, owner_id: `own_${string}`, log: Log) {
   const failed = (error: unknown) => log("warn", "the owner's heartbeat could not be written", { error: String(error) })
-  const owner = { owner_id, pid: process.pid, process_start: processStart(), host: hostname() }
+  const owner = {
+    owner_id,
+    pid: process.pid,
+    process_start: processStart() ?? String(Math.round(Date.now() - performance.now())),
+    host: hostname(),
+  }
   store.enter(owner, Date.now()).catch(failed)
   setInterval(() => void store.beat(owner_id, Date.now()).catch(failed), HEARTBEAT_MS).unref()
 }

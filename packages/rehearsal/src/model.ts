@@ -36,9 +36,10 @@ export class ScenarioError extends Error {
 
 /** Starts an OpenAI-compatible server on a free port of 127.0.0.1 that answers by the scenario. */
 export async function createModel(scenario: Scenario = { agents: {} }): Promise<Model> {
-  const now = { stage: createStage(scenario), said: "" }
-  // The stage is taken when a request arrives: it belongs to that scenario, whatever is played when it ends.
-  const listener = await listen((exchange) => serve(now.stage, exchange))
+  const now = { stage: createStage(scenario), said: "", answers: 0 }
+  // The stage is taken when a request arrives: it belongs to that scenario, whatever is played when it ends. Ids go on
+  // counting from one scenario to the next, because a session may live through several.
+  const listener = await listen((exchange) => serve(now.stage, exchange, `rehearsal-${++now.answers}`))
 
   const report = () => (now.said = now.stage.report())
   // What was said once is not said again: a test that failed by it must not fail the next one that shares the model.
@@ -70,7 +71,7 @@ export async function createModel(scenario: Scenario = { agents: {} }): Promise<
   }
 }
 
-async function serve(stage: Stage, exchange: Exchange) {
+async function serve(stage: Stage, exchange: Exchange, id: string) {
   const { method, path, headers } = exchange
   if (path === "/v1/models") return json(exchange, 200, { object: "list", data: MODELS })
   if (path !== "/v1/chat/completions" || method !== "POST") {
@@ -87,7 +88,7 @@ async function serve(stage: Stage, exchange: Exchange) {
   }
   const ending = await play({
     reply: decision.reply,
-    stamp: { id: `rehearsal-${recorded.number}`, model: recorded.model, created: Math.floor(Date.now() / 1000) },
+    stamp: { id, model: recorded.model, created: Math.floor(Date.now() / 1000) },
     exchange,
     stream: recorded.stream,
     onFirstByte: () => void (recorded.time.first_byte = performance.now()),

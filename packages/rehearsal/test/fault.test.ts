@@ -47,7 +47,7 @@ for (const [name, step] of [
 ] as const) {
   test(`a stall ${name} keeps the connection open and sends nothing more`, async () => {
     await using model = await createModel({ agents: { build: step } })
-    const leaving = AbortSignal.timeout(150)
+    const leaving = AbortSignal.timeout(400)
     const received = await ask(model, { signal: leaving }).catch(() => "no response")
     if (name === "first") expect(received).toBe("no response")
     if (name === "in mid-stream") expect(received).toMatchObject({ broken: true })

@@ -67,6 +67,14 @@ test("several calls in one turn have their own index and id", async () => {
   ])
 })
 
+test("ids of calls are not used again by the next scenario", async () => {
+  await using model = await createModel({ agents: { build: call("read") } })
+  const id = async () => deltasOf((await ask(model)).body)[0]?.tool_calls?.[0]?.id
+  const first = await id()
+  model.play({ agents: { build: call("read") } })
+  expect(await id()).not.toBe(first)
+})
+
 test("a function sees what the model was sent", async () => {
   await using model = await createModel({
     agents: {

@@ -73,11 +73,14 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
     },
 
     messages: async (session_id) => {
+      const seen = observed.transcript(session_id)
+      if (seen) return seen.map(toMessage)
       const stored = await call("read a session's messages", client.session.messages({ sessionID: session_id }))
       return stored.map(toMessage)
     },
 
-    todos: (session_id) => call("read a session's todos", client.session.todo({ sessionID: session_id })),
+    todos: async (session_id) =>
+      observed.todos(session_id) ?? call("read a session's todos", client.session.todo({ sessionID: session_id })),
 
     files: async (paths) => readFiles(paths, directory),
 
@@ -107,6 +110,7 @@ export function createHost(options: HostOptions): Host {
         }),
       )
       observed.session(session)
+      observed.watch(session.id)
       return session.id
     },
 
@@ -135,21 +139,18 @@ export function createHost(options: HostOptions): Host {
     },
 
     close: async (session_id, text, metadata) => {
-      const stored = await call(
-        "read a session's messages",
-        client.session.messages({ sessionID: session_id, limit: 1 }),
-      )
-      const last = stored.at(-1)
-      if (!last) return
+      const messageID = observed.lastMessage(session_id)
+      observed.unwatch(session_id)
+      if (!messageID) return
       const id = partID()
       await client.part.update({
         sessionID: session_id,
-        messageID: last.info.id,
+        messageID,
         partID: id,
         part: {
           id,
           sessionID: session_id,
-          messageID: last.info.id,
+          messageID,
           type: "text",
           text,
           synthetic: true,

@@ -1,15 +1,25 @@
-import type { Session } from "@opencode-ai/sdk/v2"
-import type { Heard, ToolPart } from "./events"
+import type { Event, Session, Todo } from "@opencode-ai/sdk/v2"
+import type { ToolPart } from "./events"
+import type { Stored } from "./message-v2"
+import { createTranscript, type Transcript } from "./transcript"
 
 /** What passed by on the event stream and would cost a request to ask for again. */
 export type Observed = {
-  hear(heard: Heard): void
+  hear(event: Event): void
   session(session: Pick<Session, "id" | "parentID">): void
   /** The session above, null for one at the top, undefined for one that was never seen. */
   parent(session_id: string): string | null | undefined
   /** The running call of one of our tools. */
   tool(session_id: string, call_id: string): ToolPart | undefined
   questions(session_id: string): string[]
+  /** A session's todos, where it was seen from its beginning. */
+  todos(session_id: string): Todo[] | undefined
+  /** Keeps what a session says from now on; to be called before its first prompt. */
+  watch(session_id: string): void
+  unwatch(session_id: string): void
+  transcript(session_id: string): Stored[] | undefined
+  /** The message that a watched session wrote to last. */
+  lastMessage(session_id: string): string | undefined
 }
 
 // Sessions of a long day. What falls out is asked for again.
@@ -17,38 +27,75 @@ const MOST_SESSIONS = 10_000
 
 const OURS = ["pass_over"]
 
+type Seen = { parents: Map<string, string | null>; todos: Map<string, Todo[]> }
+
+function sessions({ parents, todos }: Seen, event: Event) {
+  if (event.type === "session.created") todos.set(event.properties.info.id, [])
+  if (event.type === "session.created" || event.type === "session.updated") {
+    const { id, parentID } = event.properties.info
+    remember(parents, id, parentID ?? null)
+  }
+  if (event.type === "session.deleted") {
+    parents.delete(event.properties.info.id)
+    todos.delete(event.properties.info.id)
+  }
+  if (event.type === "todo.updated") todos.set(event.properties.sessionID, event.properties.todos)
+  const [oldest] = todos.keys()
+  if (todos.size > MOST_SESSIONS && oldest !== undefined) todos.delete(oldest)
+}
+
+function remember(parents: Map<string, string | null>, id: string, parent: string | null) {
+  parents.set(id, parent)
+  const [oldest] = parents.keys()
+  if (parents.size > MOST_SESSIONS && oldest !== undefined) parents.delete(oldest)
+}
+
+function transcribe(watched: ReadonlyMap<string, Transcript>, event: Event) {
+  if (event.type === "message.updated") watched.get(event.properties.info.sessionID)?.message(event.properties.info)
+  if (event.type === "message.part.updated") watched.get(event.properties.part.sessionID)?.part(event.properties.part)
+  if (event.type === "message.part.delta") watched.get(event.properties.sessionID)?.delta(event.properties)
+  if (event.type === "message.part.removed") watched.get(event.properties.sessionID)?.removed(event.properties)
+  if (event.type === "message.removed") {
+    watched.get(event.properties.sessionID)?.removed({ messageID: event.properties.messageID })
+  }
+}
+
+function ask(questions: Map<string, string>, event: Event) {
+  if (event.type === "permission.asked") questions.set(event.properties.id, event.properties.sessionID)
+  if (event.type === "permission.replied") questions.delete(event.properties.requestID)
+}
+
+function call(tools: Map<string, ToolPart>, event: Event) {
+  if (event.type !== "message.part.updated") return
+  const { part } = event.properties
+  if (part.type !== "tool" || !OURS.includes(part.tool)) return
+  const key = `${part.sessionID} ${part.callID}`
+  const over = part.state.status === "completed" || part.state.status === "error"
+  if (over) tools.delete(key)
+  if (!over) tools.set(key, part)
+}
+
 export function createObserved(): Observed {
-  const parents = new Map<string, string | null>()
+  const seen: Seen = { parents: new Map(), todos: new Map() }
   const tools = new Map<string, ToolPart>()
   const questions = new Map<string, string>()
-
-  const session = ({ id, parentID }: Pick<Session, "id" | "parentID">) => {
-    parents.set(id, parentID ?? null)
-    const [oldest] = parents.keys()
-    if (parents.size > MOST_SESSIONS && oldest !== undefined) parents.delete(oldest)
-  }
-
-  const tool = (part: ToolPart) => {
-    if (!OURS.includes(part.tool)) return
-    const key = `${part.sessionID} ${part.callID}`
-    if (part.state.status === "completed" || part.state.status === "error") tools.delete(key)
-    if (part.state.status === "pending" || part.state.status === "running") tools.set(key, part)
-  }
+  const watched = new Map<string, Transcript>()
 
   return {
-    session,
-    hear(heard) {
-      if (heard.session) session(heard.session)
-      if (heard.removed) parents.delete(heard.removed)
-      if (heard.tool) tool(heard.tool)
-      for (const event of heard.events) {
-        if (event.type !== "waiting") continue
-        if (event.open) questions.set(event.request_id, event.session_id)
-        if (!event.open) questions.delete(event.request_id)
-      }
+    hear(event) {
+      sessions(seen, event)
+      transcribe(watched, event)
+      ask(questions, event)
+      call(tools, event)
     },
-    parent: (session_id) => parents.get(session_id),
+    session: ({ id, parentID }) => remember(seen.parents, id, parentID ?? null),
+    parent: (session_id) => seen.parents.get(session_id),
     tool: (session_id, call_id) => tools.get(`${session_id} ${call_id}`),
     questions: (session_id) => [...questions].filter(([, of]) => of === session_id).map(([id]) => id),
+    todos: (session_id) => seen.todos.get(session_id),
+    watch: (session_id) => void watched.set(session_id, createTranscript()),
+    unwatch: (session_id) => void watched.delete(session_id),
+    transcript: (session_id) => watched.get(session_id)?.messages(),
+    lastMessage: (session_id) => watched.get(session_id)?.messages()?.at(-1)?.info.id,
   }
 }

@@ -1,3 +1,4 @@
+import { isDefined, pickBy } from "remeda"
 import type { z } from "zod"
 import {
   AUDIT_DEFAULTS,
@@ -111,7 +112,7 @@ export const resolvePreference = (from: string, to: string, override?: InlineOve
 /** Audit settings have no pairs: the first place that says something wins. */
 export const resolveAudit = (written: readonly Written[]): AuditSettings => ({
   ...AUDIT_DEFAULTS,
-  ...Object.assign({}, ...written.toReversed().map((file) => file.preferences.audit ?? {})),
+  ...Object.assign({}, ...written.toReversed().map((file) => pickBy(file.preferences.audit ?? {}, isDefined))),
 })
 
 /** The time a pass really gets: its own, but never more than the subagent may use. */
@@ -141,6 +142,8 @@ export function parse(
 
 function problems(issue: z.core.$ZodIssue): Problem[] {
   const path = issue.path.map((piece) => (typeof piece === "symbol" ? String(piece) : piece))
+  // What is wrong with a key stands one level deeper than what is wrong with a value.
+  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ path, message }))
   if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }]
   return issue.keys.map((key) => ({ path: [...path, key], message: `unknown setting "${key}"` }))
 }

@@ -117,8 +117,8 @@ export const ERRORS: Record<PassOverErrorCode, ErrorEntry> = {
   },
   E030: {
     recoverable: false,
-    user: "Configuration error. Something in pass-over.json is not as it should be.",
-    action: "Correct the file; pass-over config validate names the line.",
+    user: "Configuration error. Contact your administrator.",
+    action: "Correct pass-over.json; pass-over config validate names the line.",
   },
   E031: {
     recoverable: false,

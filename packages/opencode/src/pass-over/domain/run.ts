@@ -40,6 +40,7 @@ export type Run = {
   /** The child was asked for its return once already. */
   asked: boolean
   touched: boolean
+  /** No child session can take another prompt: there is none yet, or none any more. */
   session_gone: boolean
   usage: Usage
   steps: number
@@ -85,7 +86,7 @@ export function begin(plan: { time_ms: number; idle_ms: number; retrying?: Retry
     waited_ms: 0,
     asked: false,
     touched: false,
-    session_gone: false,
+    session_gone: true,
     usage: NO_USAGE,
     steps: 0,
     retrying: plan.retrying ?? RETRY,
@@ -175,7 +176,7 @@ function tick(run: Run, now: number): Next {
   if (run.next) {
     const { next, ...rest } = run
     return {
-      run: { ...rest, phase: "working", attempt: run.attempt + 1, active: now, session_gone: false },
+      run: { ...rest, phase: "working", attempt: run.attempt + 1, active: now, session_gone: next.kind === "scratch" },
       effects: [{ type: "prompt", kind: next.kind, after: next.failure }],
     }
   }
@@ -204,7 +205,7 @@ export function next(run: Run, input: Input, now: number): Next {
   if (run.phase === "ended") return stay(run)
   switch (input.type) {
     case "started":
-      return stay({ ...run, phase: run.phase === "starting" ? "working" : run.phase, active: now })
+      return stay({ ...run, phase: run.phase === "starting" ? "working" : run.phase, session_gone: false, active: now })
     case "activity":
       return stay({ ...run, active: now, touched: run.touched || input.touched === true })
     case "step": {
@@ -212,6 +213,8 @@ export function next(run: Run, input: Input, now: number): Next {
       return run.phase === "staged" ? settle(counted, { type: "settle", from: "return" }) : stay(counted)
     }
     case "returned": {
+      // A child that is at rest will not finish the step any more.
+      if (run.phase === "backing_off") return settle(run, { type: "settle", from: "return" })
       const { next: _dropped, ...rest } = run
       return stay({ ...rest, phase: "staged", active: now })
     }

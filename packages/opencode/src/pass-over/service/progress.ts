@@ -4,6 +4,7 @@ import type { Clock, Host, Progress } from "./port"
 import type { Runner } from "./runner"
 
 const EVERY_MS = 1_000
+const FIRST_MS = 300
 
 const DOING = {
   starting: "starting",
@@ -46,7 +47,7 @@ export function view(runner: Runner, elapsed_ms: number): Progress {
 /** Shows changes of a pass at most once a second: the first at once, the last in any case unless it has ended. */
 export function createProgress(host: Host, clock: Clock) {
   const began = clock.mono()
-  let last = -Infinity
+  let last = began + FIRST_MS - EVERY_MS
   let unarm = () => {}
   let armed = false
 
@@ -65,6 +66,7 @@ export function createProgress(host: Host, clock: Clock) {
       }
       if (armed || runner.pass.child_session_id === null) return
       armed = true
+      // The first view waits a little too: a pass that is over in no time need not be shown on its way.
       unarm = clock.after(Math.max(0, last + EVERY_MS - clock.mono()), () => show(runner))
     },
   }

@@ -19,6 +19,8 @@ export type Runner = {
   returned(report: Report): void
 }
 
+const FAREWELL_MS = 1_500
+
 export type RunnerOptions = RunDeps & {
   /** Called on every change that somebody may want to see. */
   changed: (runner: Runner) => void
@@ -61,7 +63,7 @@ export function createRunner(
       .then((result) => {
         outcome.resolve(result)
         deps.changed(runner)
-        return farewell(deps, live.pass, result.output)
+        return quiet(deps).then(() => farewell(deps, live.pass, result.output))
       })
       .catch((error: unknown) => deps.log("warn", "could not close a transcript", { error: String(error) }))
   }
@@ -100,6 +102,9 @@ export function createRunner(
   }
   return runner
 }
+
+/** Later, when the originator has gone on: what closes a transcript is only for readers and must not slow anybody down. */
+const quiet = (deps: RunDeps) => new Promise<void>((resolve) => void deps.clock.after(FAREWELL_MS, resolve))
 
 function stop(deps: RunDeps, live: Live) {
   const child = live.pass.child_session_id

@@ -2,37 +2,45 @@ import {
   closeSync,
   existsSync,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
   writeFileSync,
-  writeSync,
 } from "node:fs"
 import { join } from "node:path"
 import type { AuditLine } from "../domain/audit-log"
+import { sha256 } from "./record"
 
 const TAIL = 256 * 1024
 
 /** "2026-03" in UTC, so that the same log is made wherever it is made. */
 const month = (timestamp: number) => new Date(timestamp).toISOString().slice(0, 7)
 
-// A session id comes from the host and becomes part of a file name.
-const safe = (session_id: string) => session_id.replaceAll(/[^A-Za-z0-9_-]/g, "_")
+// A session id comes from the host and becomes part of a file name. Two sessions never share a file: the lines of one
+// would be taken for those of the other.
+function safe(session_id: string): string {
+  const name = session_id.replaceAll(/[^A-Za-z0-9_-]/g, "_")
+  return name === session_id ? name : `${name}-${sha256(session_id).slice(0, 12)}`
+}
 
 export const auditFile = (folder: string, line: Pick<AuditLine, "session_id" | "timestamp">) =>
   join(folder, month(line.timestamp), `session-${safe(line.session_id)}-passes.jsonl`)
 
 /** The sequence number of the last whole line of an open file, after cutting off what a crash left half written. */
-function reached(file: number): number {
+function reached(file: number, window = TAIL): number {
   const size = fstatSync(file).size
   if (size === 0) return 0
-  const tail = Buffer.alloc(Math.min(size, TAIL))
+  const tail = Buffer.alloc(Math.min(size, window))
   readSync(file, tail, 0, tail.length, size - tail.length)
   const end = tail.lastIndexOf(10)
+  const start = end > 0 ? tail.lastIndexOf(10, end - 1) : -1
+  // The last line begins before the window.
+  if (start < 0 && tail.length < size) return reached(file, window * 4)
   if (end < tail.length - 1) ftruncateSync(file, size - tail.length + end + 1)
   if (end < 0) return 0
-  const line = tail.subarray(tail.lastIndexOf(10, end - 1) + 1, end).toString("utf8")
+  const line = tail.subarray(start + 1, end).toString("utf8")
   try {
     const { seq }: { seq?: unknown } = JSON.parse(line)
     return typeof seq === "number" ? seq : 0
@@ -47,7 +55,11 @@ function appendTo(path: string, lines: readonly AuditLine[]) {
   try {
     const known = reached(file)
     const missing = lines.filter((line) => line.seq > known)
-    if (missing.length > 0) writeSync(file, missing.map((line) => `${JSON.stringify(line)}\n`).join(""))
+    if (missing.length === 0) return
+    // Writes all of it or throws, where one system call may write a part and call it a success.
+    writeFileSync(file, missing.map((line) => `${JSON.stringify(line)}\n`).join(""))
+    // On the disk before the database says so, or a power cut would leave a hole that nobody fills.
+    fsyncSync(file)
   } finally {
     closeSync(file)
   }

@@ -17,6 +17,9 @@ export type Fault = Place & { message: string }
 
 export type ConfigFile = { ok: true; preferences: PassOverPreferences } | { ok: false; faults: Fault[] }
 
+// Some editors begin a file with it, and none of them counts it as a column.
+const BOM = /^\uFEFF/
+
 const place = (text: string, offset: number): Place => {
   const before = text.slice(0, offset).split("\n")
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
@@ -32,7 +35,8 @@ function nodeAt(tree: Node, path: Problem["path"]): Node {
 }
 
 /** A preferences file as text: JSON, comments and trailing commas allowed, and nothing that we do not know. */
-export function parseConfig(text: string): ConfigFile {
+export function parseConfig(written: string): ConfigFile {
+  const text = written.replace(BOM, "")
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true })
   if (errors.length > 0 || !tree) {
@@ -75,11 +79,24 @@ export function projectFile(directory: string, worktree: string): string {
   const at = join(directory, NAME)
   if (existsSync(at)) return at
   const above = dirname(directory)
-  const outside = relative(worktree, above).startsWith("..") || above === directory
+  const outside = /^\.\.([\\/]|$)/.test(relative(worktree, above)) || above === directory
   return outside ? join(directory, NAME) : projectFile(above, worktree)
 }
 
 type Read = { stamp: string; good?: PassOverPreferences; error?: PassOverError }
+
+const ABSENT = "absent"
+
+/** What changes whenever a file does. One that is there but cannot be looked at is not the same as none. */
+function stampOf(path: string): string {
+  try {
+    const found = statSync(path)
+    return `${found.mtimeMs} ${found.size} ${found.ino}`
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined
+    return code === "ENOENT" || code === "ENOTDIR" ? ABSENT : String(code)
+  }
+}
 
 export type ConfigFiles = {
   /** What the files say now. A broken file keeps its last good state in force; without one it is a refusal. */
@@ -98,11 +115,10 @@ export function createConfigFiles(options: ConfigOptions): ConfigFiles {
   const known = new Map<string, Read>()
 
   function current(path: string): Read {
-    const found = statSync(path, { throwIfNoEntry: false })
-    const stamp = found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "none"
+    const stamp = stampOf(path)
     const before = known.get(path)
     if (before?.stamp === stamp) return before
-    const now = found ? read(path, stamp, before) : { stamp, good: {} }
+    const now = stamp === ABSENT ? { stamp, good: {} } : read(path, stamp, before)
     if (now.error)
       options.warn(
         `${now.error.message}; ${before?.good ? "what held before holds on" : "no pass is made until it is corrected"}.`,

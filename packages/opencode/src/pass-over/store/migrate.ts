@@ -14,6 +14,10 @@ function applied(client: Database): string[] {
     .map((row) => row.tag)
 }
 
+/** Whether a later version of ours has changed the database. */
+export const outgrown = (client: Database, migrations: readonly Migration[] = MIGRATIONS) =>
+  applied(client).some((tag) => migrations.every((migration) => migration.tag !== tag))
+
 /**
  * Brings a database to the newest schema. Safe with several processes at once: all but one wait for the first to
  * commit and then find nothing left to do. A database with migrations that we do not know is left alone.

@@ -1,44 +1,87 @@
 import { Database } from "bun:sqlite"
-import { mkdirSync } from "node:fs"
+import { closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { migrate } from "./migrate"
 
 /** "newer" is a database that a later version of ours has changed: it is read and never written. */
 export type Opened = { ok: true; client: Database; newer: boolean } | { ok: false; problem: string }
 
-const hint = (message: string) => {
-  if (/not a database|malformed|corrupt/i.test(message)) {
-    return "the file is damaged or no database; move it away, and a new one is made at the next start"
-  }
-  if (/readonly|read-only|unable to open|permission|EACCES|EROFS/i.test(message)) {
-    return "the file or its folder cannot be written; make it writable, or set PASS_OVER_DB to another place"
-  }
-  if (/full|ENOSPC/i.test(message)) return "the disk is full; free some space"
-  return "set PASS_OVER_DB to another place, or run pass-over doctor"
+/** What an error says that a program can rely on: SQLite's code or the system's, and the message. */
+export const codeOf = (error: unknown) =>
+  error instanceof Error ? `${"code" in error ? String(error.code) : ""} ${error.message}` : String(error)
+
+const BUSY = /SQLITE_(BUSY|LOCKED)|database (table )?is locked/
+
+/** Somebody else holds the database just now. */
+export const busy = (error: unknown) => BUSY.test(codeOf(error))
+
+// Only the code decides, where there is one: a message may hold the user's own path.
+const HINTS: readonly [RegExp, string][] = [
+  [
+    /CORRUPT|NOTADB|malformed/,
+    "the file is damaged or no database; move it away, and a new one is made at the next start",
+  ],
+  [
+    /READONLY|CANTOPEN|EACCES|EPERM|EROFS/,
+    "the file or its folder cannot be written; make it writable, or set PASS_OVER_DB to another place",
+  ],
+  [/FULL|ENOSPC|EDQUOT/, "the disk is full; free some space"],
+  [/BUSY|LOCKED/, "another process holds it; try again in a moment"],
+  [/EEXIST|ENOTDIR|EISDIR/, "something else is in its place; set PASS_OVER_DB to another place"],
+]
+
+const hint = (error: unknown) => {
+  const code = error instanceof Error && "code" in error ? String(error.code) : codeOf(error)
+  return (
+    HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "set PASS_OVER_DB to another place, or run pass-over doctor"
+  )
 }
 
 export const describe = (path: string, error: unknown) => {
   const message = error instanceof Error ? error.message : String(error)
-  return `Pass Over cannot use its database ${path} (${message}): ${hint(message)}.`
+  return `Pass Over cannot use its database ${path} (${message}): ${hint(error)}.`
 }
 
 // FULL costs about 0.1 ms a commit and keeps what was acknowledged through a power cut. busy_timeout blocks the event
-// loop while it waits, so it is short and the writer tries again on its own.
+// loop while it waits, once for each writer, so it is short and the writer tries again on its own: with 200 ms and two
+// writers a lock held for a second left the loop four turns.
 const PRAGMAS = [
-  "PRAGMA busy_timeout = 200",
+  "PRAGMA busy_timeout = 20",
   "PRAGMA journal_mode = WAL",
   "PRAGMA synchronous = FULL",
   "PRAGMA foreign_keys = ON",
 ]
 
-/** Opens the database and brings it up to date. It never throws: a user whose disk is full still has an opencode. */
-export function openDatabase(path: string): Opened {
+// Several processes that start on a new file meet here. Switching to WAL does not wait for the lock, whatever the
+// timeout, so we do.
+const PATIENCE_MS = 2_000
+const PAUSE_MS = 20
+
+function connect(path: string): Opened {
+  if (path !== ":memory:") {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    // Whole conversations lie in it. SQLite gives its own two files the rights of the first.
+    closeSync(openSync(path, "a", 0o600))
+  }
+  const client = new Database(path, { create: true, readwrite: true })
   try {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const client = new Database(path, { create: true, readwrite: true })
     for (const pragma of PRAGMAS) client.run(pragma)
     return { ok: true, client, newer: migrate(client) === "newer" }
   } catch (error) {
-    return { ok: false, problem: describe(path, error) }
+    client.close()
+    throw error
+  }
+}
+
+/** Opens the database and brings it up to date. It never throws: a user whose disk is full still has an opencode. */
+export function openDatabase(path: string): Opened {
+  const until = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return connect(path)
+    } catch (error) {
+      if (!busy(error) || performance.now() > until) return { ok: false, problem: describe(path, error) }
+    }
+    Bun.sleepSync(PAUSE_MS * (0.5 + Math.random()))
   }
 }

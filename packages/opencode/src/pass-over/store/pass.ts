@@ -14,13 +14,14 @@ import {
 } from "./pass-over.sql"
 import { announce, record } from "./record"
 import { findPass } from "./read"
+import { storable } from "./row"
 import type { Writer } from "./write"
 
 type Passes = Pick<Store, "open" | "commit" | "settle" | "bind" | "stage" | "attempt" | "refuse">
 
 function insertPass(db: BunSQLiteDatabase, input: OpenPass) {
   const { chain_depth, max_chain_depth, ancestors, status, revision, ...request } = input.pass
-  db.insert(PassOverRequestTable).values(request).run()
+  db.insert(PassOverRequestTable).values(storable(request)).run()
   db.insert(WorkContextTable)
     .values({ pass_over_id: request.id, context: input.request.work_context, manifest: input.manifest })
     .run()
@@ -80,34 +81,38 @@ function moved(db: BunSQLiteDatabase, { pass, move, at }: Commit): boolean {
 const stamp = (db: BunSQLiteDatabase, pass: Pass, times: { time_started?: number; time_ended?: number }) =>
   db.update(PassOverRequestTable).set(times).where(eq(PassOverRequestTable.id, pass.id)).run()
 
+// A statement carries a limited number of values, and a child may have found a great deal.
+const ROWS = 1_000
+
 function insertOutcome(db: BunSQLiteDatabase, input: Settled) {
   const { output } = input
   db.insert(WorkOutputTable)
-    .values({
-      work_id: output.work_id,
-      status: output.status,
-      completion_reason: output.completion_reason ?? null,
-      summary: output.summary,
-      auto_apply_allowed: output.auto_apply_allowed,
-      metadata: output.metadata,
-      usage: input.usage,
-      error_code: input.error_code,
-      time_created: input.at,
-    })
+    .values(
+      storable({
+        work_id: output.work_id,
+        status: output.status,
+        completion_reason: output.completion_reason ?? null,
+        summary: output.summary,
+        auto_apply_allowed: output.auto_apply_allowed,
+        metadata: output.metadata,
+        usage: input.usage,
+        error_code: input.error_code,
+        time_created: input.at,
+      }),
+    )
     .run()
-  if (input.artifacts.length > 0) {
+  const artifacts = input.artifacts.map(({ artifact_id, artifact }, position) => ({
+    artifact_id,
+    pass_over_id: output.work_id,
+    position,
+    type: artifact.type,
+    path: artifact.type === "file_modification" ? artifact.path : null,
+    severity: artifact.type === "finding" ? artifact.severity : null,
+    body: artifact,
+  }))
+  for (let from = 0; from < artifacts.length; from += ROWS) {
     db.insert(WorkArtifactTable)
-      .values(
-        input.artifacts.map(({ artifact_id, artifact }, position) => ({
-          artifact_id,
-          pass_over_id: output.work_id,
-          position,
-          type: artifact.type,
-          path: artifact.type === "file_modification" ? artifact.path : null,
-          severity: artifact.type === "finding" ? artifact.severity : null,
-          body: artifact,
-        })),
-      )
+      .values(artifacts.slice(from, from + ROWS))
       .run()
   }
   db.insert(DeliveryTable)
@@ -120,12 +125,13 @@ function insertOutcome(db: BunSQLiteDatabase, input: Settled) {
     .run()
 }
 
-const putAttempt = (db: BunSQLiteDatabase, attempt: Attempt) =>
-  db
-    .insert(AttemptTable)
-    .values(attempt)
-    .onConflictDoUpdate({ target: [AttemptTable.pass_over_id, AttemptTable.attempt], set: attempt })
+function putAttempt(db: BunSQLiteDatabase, attempt: Attempt) {
+  const row = storable(attempt)
+  db.insert(AttemptTable)
+    .values(row)
+    .onConflictDoUpdate({ target: [AttemptTable.pass_over_id, AttemptTable.attempt], set: row })
     .run()
+}
 
 const after = (db: BunSQLiteDatabase, pass: Pass) => findPass(db, pass.id) ?? pass
 
@@ -146,7 +152,7 @@ export function createPasses(db: BunSQLiteDatabase, write: Writer): Passes {
         if (known) return { pass: known, created: false }
         insertPass(db, input)
         record(db, input.note, input.event)
-        return { pass: input.pass, created: true }
+        return { pass: after(db, input.pass), created: true }
       }),
 
     commit: (input) => write(() => commitMove(db, input)),

@@ -18,6 +18,18 @@ export function toPass(request: RequestRow, context: ReturnRow): Pass {
   }
 }
 
+/**
+ * Text as the database gives it back: Bun's SQLite reads half of a surrogate pair as other letters and drops a byte
+ * order mark at the beginning. What is hashed, and what a caller is told, has to be what is read later.
+ */
+export const storable = <T extends Record<string, unknown>>(row: T): T =>
+  Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [
+      key,
+      typeof value === "string" ? value.toWellFormed().replace(/^\uFEFF+/, "") : value,
+    ]),
+  ) as T
+
 export function toLine(row: InferSelectModel<typeof AuditTable>): AuditLine {
   const { id: _id, directory: _directory, ...line } = row
   return line

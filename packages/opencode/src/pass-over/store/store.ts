@@ -65,7 +65,7 @@ function createRest(db: BunSQLiteDatabase, write: Writer): Pick<Store, "delivere
 /** The store over a database that could be opened. */
 export function createStore(opened: Extract<Opened, { ok: true }>, path: string): Store {
   const db = drizzle({ client: opened.client })
-  const write = createWriter(opened.client, path, opened.newer)
+  const write = createWriter(opened.client, path)
   const store = { ...createPasses(db, write), ...createReads(db), ...createRest(db, write) }
   return { ...guarded(store, path), close: () => opened.client.close() }
 }

@@ -1,0 +1,23 @@
+import { describe } from "bun:test"
+import { auditContract } from "./conformance/audit"
+import { deliveryContract } from "./conformance/delivery"
+import { lifeContract } from "./conformance/life"
+import { openContract } from "./conformance/open"
+import { readContract } from "./conformance/read"
+import type { Setup } from "./conformance/scene"
+import { settleContract } from "./conformance/settle"
+
+/**
+ * What every store has to do, whatever it is built on. It uses nothing but the port, and for the events, which the port
+ * only writes, the way that the harness brings.
+ */
+export function conformance(name: string, { setup }: { setup: Setup }) {
+  describe(name, () => {
+    openContract(setup)
+    lifeContract(setup)
+    settleContract(setup)
+    deliveryContract(setup)
+    readContract(setup)
+    auditContract(setup)
+  })
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "bun:test"
+import { Pass } from "../../../../src/pass-over/domain/pass"
+import { createScene, type Setup } from "./scene"
+
+const many = 8
+
+export function openContract(setup: Setup) {
+  describe("open", () => {
+    test("a pass can be found again with everything it was given", async () => {
+      await using scene = await createScene(setup)
+      const pass = scene.pass({
+        background: "The sums were rewritten last week",
+        model: "some/model",
+        overrides: { timeout_ms: 5_000 },
+        parent_pass_id: scene.ids.pass(),
+        ancestors: ["alice", "scout"],
+        originating_agent_id: "scout",
+        chain_depth: 2,
+        wait: false,
+        message_id: null,
+        user_id: null,
+      })
+      expect(await scene.store.open(scene.opening(pass))).toEqual({ pass, created: true })
+      expect(await scene.store.find(pass.id)).toEqual(pass)
+      expect(() => Pass.parse(pass)).not.toThrow()
+    })
+
+    test("the request and its manifest are read back as they were opened", async () => {
+      await using scene = await createScene(setup)
+      const input = scene.opening()
+      await scene.store.open(input)
+      expect(await scene.store.request(input.pass.id)).toEqual({ request: input.request, manifest: input.manifest })
+    })
+
+    test("what is answered is what will be read, also where text cannot be kept as it is", async () => {
+      await using scene = await createScene(setup)
+      const text = "\uFEFFcut off \ud83d here"
+      const { pass } = await scene.store.open(scene.opening(scene.pass({ reason: text, background: text })))
+      expect(pass).toMatchObject({ reason: "cut off \ufffd here", background: "cut off \ufffd here" })
+      expect(await scene.store.find(pass.id)).toEqual(pass)
+    })
+
+    test("opening leaves one audit line and one event", async () => {
+      await using scene = await createScene(setup)
+      const input = scene.opening()
+      await scene.store.open(input)
+      expect(await scene.lines()).toMatchObject([{ ...input.note, seq: 1 }])
+      expect(await scene.events()).toEqual([input.event])
+    })
+
+    test("a tool call that the host repeats is one pass, and the second answer shows where it stands", async () => {
+      await using scene = await createScene(setup)
+      const first = await scene.running({ call_id: "call_1" })
+      const before = await scene.traces(first)
+      const again = await scene.store.open(scene.opening(scene.pass({ call_id: "call_1", reason: "Once more" })))
+      expect(again).toEqual({ pass: first, created: false })
+      expect(await scene.traces(first)).toEqual(before)
+    })
+
+    test("of many that open the same call at once exactly one creates the pass", async () => {
+      await using scene = await createScene(setup)
+      const results = await Promise.all(
+        Array.from({ length: many }, () => scene.store.open(scene.opening(scene.pass({ call_id: "call_1" })))),
+      )
+      expect(results.filter(({ created }) => created)).toHaveLength(1)
+      expect(new Set(results.map(({ pass }) => pass.id)).size).toBe(1)
+      expect(await scene.store.list({})).toHaveLength(1)
+    })
+
+    test("the same call id in another session is another pass", async () => {
+      await using scene = await createScene(setup)
+      await scene.opened({ call_id: "call_1" })
+      await scene.opened({ call_id: "call_1", session_id: "ses_other" })
+      expect(await scene.store.list({})).toHaveLength(2)
+    })
+
+    test("passes that no tool call began are never taken for one another", async () => {
+      await using scene = await createScene(setup)
+      await scene.opened({ call_id: null })
+      await scene.opened({ call_id: null })
+      expect(await scene.store.list({})).toHaveLength(2)
+    })
+
+    test("an id that is taken is refused, and the pass that has it stays as it is", async () => {
+      await using scene = await createScene(setup)
+      const first = await scene.opened()
+      const before = await scene.traces(first)
+      const second = scene.opening(scene.pass({ id: first.id, call_id: "call_2", reason: "Another" }))
+      await expect(scene.store.open(second)).rejects.toThrow()
+      expect(await scene.traces(first)).toEqual(before)
+    })
+
+    test("a pass from an agent to itself leaves nothing behind", async () => {
+      await using scene = await createScene(setup)
+      const pass = scene.pass({ subagent_id: "alice" })
+      const before = await scene.traces(pass)
+      await expect(scene.store.open(scene.opening(pass))).rejects.toThrow()
+      expect(await scene.traces(pass)).toEqual(before)
+    })
+
+    test.each([
+      { chain_depth: 3, max_chain_depth: 3 },
+      { chain_depth: 0, max_chain_depth: 3 },
+    ])(
+      "a chain of $chain_depth passes where $max_chain_depth agents may take part leaves nothing behind",
+      async (depth) => {
+        await using scene = await createScene(setup)
+        const pass = scene.pass(depth)
+        const before = await scene.traces(pass)
+        await expect(scene.store.open(scene.opening(pass))).rejects.toThrow()
+        expect(await scene.traces(pass)).toEqual(before)
+      },
+    )
+
+    test("when the audit line cannot be written there is no pass, and no event", async () => {
+      await using scene = await createScene(setup)
+      const input = scene.opening()
+      const before = await scene.traces(input.pass)
+      await expect(scene.store.open({ ...input, note: { ...input.note, actor: "" } })).rejects.toThrow()
+      expect(await scene.traces(input.pass)).toEqual(before)
+      expect(await scene.store.byCall("ses_alice", input.pass.call_id ?? "")).toBeUndefined()
+      expect(await scene.store.open(input)).toMatchObject({ created: true })
+    })
+
+    test("when the event cannot be written there is no pass, and no audit line", async () => {
+      await using scene = await createScene(setup)
+      const input = scene.opening()
+      const before = await scene.traces(input.pass)
+      const event = { ...input.event, directory: null as never }
+      await expect(scene.store.open({ ...input, event })).rejects.toThrow()
+      expect(await scene.traces(input.pass)).toEqual(before)
+    })
+  })
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test"
+import type { PassID } from "../../../../src/pass-over/domain/id"
+import type { PassFilter } from "../../../../src/pass-over/service/port"
+import { createScene, moved, type Setup } from "./scene"
+
+export function readContract(setup: Setup) {
+  describe("reading", () => {
+    test("what is not there is nothing, and no error", async () => {
+      await using scene = await createScene(setup)
+      const { id } = scene.pass()
+      const { store } = scene
+      expect(await store.find(id)).toBeUndefined()
+      expect(await store.find("pass 7'; --" as PassID)).toBeUndefined()
+      expect(await store.byChild("ses_child")).toBeUndefined()
+      expect(await store.byCall("ses_alice", "call_1")).toBeUndefined()
+      expect(await store.request(id)).toBeUndefined()
+      expect(await store.staged(id)).toBeUndefined()
+      expect(await store.outcome(id)).toBeUndefined()
+      expect(await store.attempts(id)).toEqual([])
+      expect(await store.list({})).toEqual([])
+      expect(await store.audit({})).toEqual([])
+      expect(await store.preferences("/project")).toEqual({})
+    })
+
+    test("a pass is found by its session and call", async () => {
+      await using scene = await createScene(setup)
+      const pass = await scene.opened({ call_id: "call_1" })
+      await scene.opened({ call_id: "call_2" })
+      expect(await scene.store.byCall("ses_alice", "call_1")).toEqual(pass)
+      expect(await scene.store.byCall("ses_other", "call_1")).toBeUndefined()
+    })
+
+    test("a pass that no child was bound to is not found by any", async () => {
+      await using scene = await createScene(setup)
+      await scene.running()
+      expect(await scene.store.byChild("")).toBeUndefined()
+      expect(await scene.store.byChild("null")).toBeUndefined()
+    })
+  })
+
+  describe("list", () => {
+    test("each filter narrows, and together they narrow further", async () => {
+      await using scene = await createScene(setup)
+      const { store } = scene
+      const a = await scene.opened({ session_id: "ses_a", root_session_id: "ses_root", directory: "/one" })
+      const b = await scene.running({ session_id: "ses_b", root_session_id: "ses_root", directory: "/one" })
+      const c = await scene.running({ session_id: "ses_b", directory: "/two", parent_pass_id: b.id })
+      const d = moved(await store.commit(scene.commit(await scene.opened({ directory: "/two" }), "cancelled")))
+      const ids = async (filter: PassFilter) => (await store.list(filter)).map(({ id }) => id)
+      expect(await ids({})).toEqual([a.id, b.id, c.id, d.id])
+      expect(await ids({ session_id: "ses_b" })).toEqual([b.id, c.id])
+      expect(await ids({ root_session_id: "ses_root" })).toEqual([a.id, b.id])
+      expect(await ids({ parent_pass_id: b.id })).toEqual([c.id])
+      expect(await ids({ directory: "/two" })).toEqual([c.id, d.id])
+      expect(await ids({ status: ["initial", "cancelled"] })).toEqual([a.id, d.id])
+      expect(await ids({ status: [] })).toEqual([])
+      expect(await ids({ session_id: "ses_b", directory: "/one" })).toEqual([b.id])
+      expect(await ids({ status: ["waiting_for_return"], directory: "/two" })).toEqual([c.id])
+      expect(await ids({ session_id: "ses_unknown" })).toEqual([])
+      expect(await ids({ session_id: undefined, status: undefined })).toHaveLength(4)
+    })
+
+    test("passes come in the order in which they were made, as many as are asked for", async () => {
+      await using scene = await createScene(setup)
+      const passes = [scene.pass(), scene.pass(), scene.pass()]
+      for (const pass of passes.toReversed()) await scene.store.open(scene.opening(pass))
+      expect(await scene.store.list({})).toEqual(passes)
+      expect(await scene.store.list({ limit: 2 })).toHaveLength(2)
+    })
+  })
+
+  describe("repeated", () => {
+    test("only the same pair with the same objective in the same tree of sessions counts", async () => {
+      await using scene = await createScene(setup)
+      const root_session_id = "ses_root"
+      await scene.opened({ root_session_id })
+      await scene.running({ root_session_id, session_id: "ses_nested" })
+      await scene.returned({ root_session_id, reason: "For another reason" })
+      await scene.opened({ root_session_id, objective: "Something else" })
+      await scene.opened({ root_session_id, subagent_id: "scout" })
+      await scene.opened({ root_session_id, originating_agent_id: "build" })
+      await scene.opened({ root_session_id: "ses_elsewhere" })
+      const { objective_hash } = scene.pass()
+      const asked = { root_session_id, from: "alice", to: "audit", objective_hash }
+      expect(await scene.store.repeated(asked)).toBe(3)
+      expect(await scene.store.repeated({ ...asked, from: "audit", to: "alice" })).toBe(0)
+    })
+  })
+
+  describe("processes", () => {
+    test("a process may announce itself twice, and one that is not known may still beat", async () => {
+      await using scene = await createScene(setup)
+      const owner = { owner_id: scene.ids.make("own"), pid: 42, process_start: "1", host: "here" }
+      await scene.store.enter(owner, scene.clock.now())
+      await scene.store.enter(owner, scene.clock.now())
+      await scene.store.beat(owner.owner_id, scene.clock.now())
+      await scene.store.beat(scene.ids.make("own"), scene.clock.now())
+    })
+  })
+}

@@ -1,0 +1,68 @@
+import { expect } from "bun:test"
+import type { AuditLine } from "../../../../src/pass-over/domain/audit-log"
+import type { Pass, PassEvent } from "../../../../src/pass-over/domain/pass"
+import type { OpenPass, Store } from "../../../../src/pass-over/service/port"
+import { createWorld, type World } from "../../support/world"
+
+/** An empty store, made for one test. */
+export type Harness = {
+  store: Store
+  /** Every event that was written, in order. The port does not read them, so each store brings its own way. */
+  events(): Promise<PassEvent[]>
+  dispose(): Promise<void>
+}
+
+export type Setup = () => Promise<Harness>
+
+export type Scene = World &
+  Omit<Harness, "dispose"> &
+  AsyncDisposable & {
+    opened(overrides?: Partial<Pass>, input?: Partial<OpenPass>): Promise<Pass>
+    /** Opened and dispatched: it waits for its child. */
+    running(overrides?: Partial<Pass>): Promise<Pass>
+    /** Opened, dispatched and settled. */
+    returned(overrides?: Partial<Pass>): Promise<Pass>
+    /** The audit of a session, the oldest line first. */
+    lines(session_id?: string): Promise<AuditLine[]>
+    /** All that can be seen of a session and a pass in it, to tell whether an operation left anything behind. */
+    traces(pass: Pass): Promise<unknown>
+  }
+
+export const moved = (result: Pass | "stale"): Pass => {
+  if (result === "stale") throw new Error("somebody else moved first")
+  return result
+}
+
+export async function createScene(setup: Setup): Promise<Scene> {
+  const { store, events, dispose } = await setup()
+  const world = createWorld()
+  const opened: Scene["opened"] = async (overrides, input) => {
+    const { pass, created } = await store.open(world.opening(world.pass(overrides), input))
+    expect(created).toBe(true)
+    return pass
+  }
+  const running: Scene["running"] = async (overrides) =>
+    moved(await store.commit(world.commit(await opened(overrides), "waiting_for_return")))
+  const lines: Scene["lines"] = async (session_id = "ses_alice") =>
+    (await store.audit({ session_id, limit: 10_000 })).toReversed()
+  return {
+    ...world,
+    store,
+    events,
+    opened,
+    running,
+    returned: async (overrides) => moved(await store.settle(world.settled(await running(overrides)))),
+    lines,
+    traces: async ({ id, session_id }) => ({
+      pass: await store.find(id),
+      request: await store.request(id),
+      staged: await store.staged(id),
+      outcome: await store.outcome(id),
+      attempts: await store.attempts(id),
+      deliveries: await store.deliveries(session_id),
+      audit: await lines(session_id),
+      events: await events(),
+    }),
+    [Symbol.asyncDispose]: dispose,
+  }
+}
