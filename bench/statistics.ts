@@ -24,7 +24,14 @@ export function ratio(ours: readonly number[], theirs: readonly number[], q: num
   const samples = Array.from({ length: rounds }, () => {
     const picks = Array.from({ length: size }, () => Math.floor(draw() * size))
     return (
-      quantile(picks.map((index) => ours[index] ?? 0), q) / quantile(picks.map((index) => theirs[index] ?? 0), q)
+      quantile(
+        picks.map((index) => ours[index] ?? 0),
+        q,
+      ) /
+      quantile(
+        picks.map((index) => theirs[index] ?? 0),
+        q,
+      )
     )
   })
   return {

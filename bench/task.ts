@@ -4,7 +4,16 @@
  *
  *   bun bench/task.ts [pairs] [rounds]
  */
-import { call, createModel, createSandbox, eachSession, repeat, say, type ModelRequest, type Server } from "@pass-over/rehearsal"
+import {
+  call,
+  createModel,
+  createSandbox,
+  eachSession,
+  repeat,
+  say,
+  type ModelRequest,
+  type Server,
+} from "@pass-over/rehearsal"
 import { build } from "../packages/opencode/script/build"
 import { compare } from "./statistics"
 
@@ -27,7 +36,11 @@ model.play({
       (request: ModelRequest) =>
         native(request)
           ? call("task", { description: "review total", prompt: objective, subagent_type: "audit" })
-          : call("pass_over", { subagent: "audit", objective: `${objective} ${request.session}`, reason: "code_review" }),
+          : call("pass_over", {
+              subagent: "audit",
+              objective: `${objective} ${request.session}`,
+              reason: "code_review",
+            }),
       say("done"),
     ]),
     audit: repeat((request: ModelRequest) =>
@@ -43,7 +56,11 @@ const server = await box.serve()
 async function once(server: Server, kind: "task" | "pass"): Promise<number> {
   const session = (await server.client.session.create()).data?.id ?? ""
   const began = performance.now()
-  await server.client.session.prompt({ sessionID: session, agent: "build", parts: [{ type: "text", text: `${kind}: go` }] })
+  await server.client.session.prompt({
+    sessionID: session,
+    agent: "build",
+    parts: [{ type: "text", text: `${kind}: go` }],
+  })
   return performance.now() - began
 }
 
@@ -60,7 +77,11 @@ async function measure(concurrency: number, count: number) {
 }
 
 await measure(1, 10)
-for (const [concurrency, count] of [[1, pairs], [4, rounds], [16, rounds]] as const) {
+for (const [concurrency, count] of [
+  [1, pairs],
+  [4, rounds],
+  [16, rounds],
+] as const) {
   const times = await measure(concurrency, count)
   console.log(compare(`concurrency ${concurrency}, pass / task`, times.pass, times.task))
 }

@@ -220,6 +220,17 @@ describe("an attempt that fails", () => {
     expect(play([10_000, TICK], [11_000, TICK]).told).toEqual(["stop", "prompt scratch"])
   })
 
+  test("is judged by what was heard until its pause was over", () => {
+    const gone: Input = { ...BROKE, session_gone: true }
+    const late = play([0, STARTED], [1_000, gone], [1_500, TOUCH], [2_000, TICK])
+    expect(late.told).toEqual(["stop", "settle E011"])
+    const stopped: Input = { type: "stopped", session_gone: true }
+    expect(play([0, STARTED], [10_000, TICK], [10_500, stopped], [11_000, TICK]).told).toEqual([
+      "stop",
+      "prompt scratch",
+    ])
+  })
+
   test("takes a return that comes late, with nothing left to wait for", () => {
     expect(play([0, STARTED], [1_000, BROKE], [1_500, RETURNED])).toMatchObject({
       run: { phase: "ended" },

@@ -3,7 +3,7 @@ import { bySeverity } from "./artifact"
 import { PassOverErrorCode } from "./errors"
 import type { AgentID, PassID } from "./id"
 import type { OutputStatus, PassOverMetadata, WorkOutput, WorkSummary } from "./output"
-import { findingLine, reported, type Report } from "./report"
+import { findingLine, reported, says, type Report } from "./report"
 import type { Failure } from "./retry"
 
 /** What is known of a pass when it ends, whoever ended it. */
@@ -49,6 +49,15 @@ const base = (ending: Ending, artifacts: WorkArtifact[]) => ({
   metadata: ending.metadata,
 })
 
+/** Nothing of the child's work is left, or at least some of it. */
+const anything = (ending: Ending) => ending.observed.length > 0 || ending.last_words.length > 0
+
+// A return without content is refused before it is staged. One that comes here all the same is no success.
+function reportedStatus(ending: Ending, report: Report): OutputStatus {
+  if (report.status !== "completed" || says(report)) return report.status
+  return anything(ending) ? "partial" : "failed"
+}
+
 /** The outcome of a pass whose child returned. */
 export function fromReport(ending: Ending, report: Report): WorkOutput {
   const artifacts = joined(
@@ -57,7 +66,7 @@ export function fromReport(ending: Ending, report: Report): WorkOutput {
   )
   return {
     ...base(ending, artifacts),
-    status: report.status,
+    status: reportedStatus(ending, report),
     summary: summary(ending, artifacts, {
       ...(report.decision ? { decision: report.decision } : {}),
       ...(report.decision_reason ? { decision_reason: report.decision_reason } : {}),
@@ -66,9 +75,6 @@ export function fromReport(ending: Ending, report: Report): WorkOutput {
     auto_apply_allowed: report.auto_apply_allowed,
   }
 }
-
-/** Nothing of the child's work is left, or at least some of it. */
-const anything = (ending: Ending) => ending.observed.length > 0 || ending.last_words.length > 0
 
 function salvagedStatus(failure: Failure, some: boolean): OutputStatus {
   if (failure.code === PassOverErrorCode.CANCELLED || failure.code === PassOverErrorCode.DECLINED) return "aborted"

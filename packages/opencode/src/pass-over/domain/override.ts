@@ -1,6 +1,6 @@
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import { allowedTime } from "./config"
-import type { Effective, InlineOverride, Notify, Setting } from "./preference"
+import type { Effective, InlineOverride, Notify } from "./preference"
 
 /** Why a wish is refused; nothing where it may stand. */
 type No = string | undefined
@@ -55,7 +55,7 @@ const refused = (setting: keyof InlineOverride, override: InlineOverride, now: E
 export function narrow(
   now: Effective,
   override: InlineOverride,
-): { ok: true; values: Effective; changed: Setting[] } | { ok: false; refusal: Refusal } {
+): { ok: true; values: Effective; changed: (keyof InlineOverride)[] } | { ok: false; refusal: Refusal } {
   const settings = Object.keys(override) as (keyof InlineOverride)[]
   for (const setting of settings) {
     const why = refused(setting, override, now)

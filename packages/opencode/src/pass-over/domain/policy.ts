@@ -1,3 +1,4 @@
+import { pick } from "remeda"
 import type { AgentInfo } from "./agent"
 import { resolve, describeSource, type Resolved, type Written } from "./config"
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
@@ -82,10 +83,23 @@ function disabled({ from, to }: Asked, resolved: Resolved): Refusal | undefined 
   )
 }
 
+const stars = (pair: string) => (pair.startsWith("*") ? 2 : 0) + (pair.endsWith("*") ? 1 : 0)
+
 // The policy is named by whatever decided most specifically.
-const nameOf = (resolved: Resolved) =>
-  Object.values(resolved.sources).find((source) => source.layer === "pair")?.key[1] ??
-  (Object.values(resolved.sources).some((source) => source.layer === "defaults") ? "defaults" : "shipped")
+function nameOf(resolved: Resolved): string {
+  const sources = Object.values(resolved.sources)
+  const pairs = sources.flatMap((source) => (source.layer === "pair" ? source.key.slice(1, 2) : []))
+  const [pair] = pairs.toSorted((a, b) => stars(a) - stars(b))
+  return (
+    pair ?? (["subagent", "defaults"] as const).find((layer) => sources.some((one) => one.layer === layer)) ?? "shipped"
+  )
+}
+
+/** A person who names a time means it, also where the subagent may use less by itself. */
+const lifted = (values: Effective, { timeout_ms, max_compute_time_ms }: InlineOverride): Effective =>
+  timeout_ms === undefined || max_compute_time_ms !== undefined
+    ? values
+    : { ...values, max_compute_time_ms: Math.max(values.max_compute_time_ms, timeout_ms) }
 
 /** Whether this pass may be made at all, and under which settings. */
 export function rule(
@@ -94,18 +108,20 @@ export function rule(
 ): Ruled {
   const missing = target(asked.to, sources.agents, sources.written)
   if (missing) return { ok: false, refusal: missing }
-  const resolved = resolve(asked.from, asked.to, {
-    written: sources.written,
-    agents: sources.defaults,
-    inline: asked.by === "person" ? asked.override : undefined,
-  })
-  const off = disabled(asked, resolved)
+  const override = asked.override ?? {}
+  const settle = (inline: InlineOverride) =>
+    resolve(asked.from, asked.to, { written: sources.written, agents: sources.defaults, inline })
+
+  const before = settle(asked.by === "person" ? override : {})
+  const off = disabled(asked, before)
   if (off) return { ok: false, refusal: off }
-  const wished = asked.by === "model" ? (asked.override ?? {}) : {}
-  const narrowed = narrow(resolved.values, wished)
+  const narrowed = asked.by === "person" ? narrow(lifted(before.values, override), {}) : narrow(before.values, override)
   if (!narrowed.ok) return narrowed
-  return {
-    ok: true,
-    policy: { values: narrowed.values, resolved, name: nameOf(resolved), overrides: { ...asked.override } },
-  }
+
+  const { values, changed } = narrowed
+  // What a model narrowed came from this call, like what a person overrode; the pair itself may be among it.
+  const resolved = changed.length > 0 ? settle(pick(values, changed)) : before
+  const closed = disabled(asked, resolved)
+  if (closed) return { ok: false, refusal: closed }
+  return { ok: true, policy: { values, resolved, name: nameOf(before), overrides: { ...override } } }
 }

@@ -73,10 +73,20 @@ export function reported(report: Report, id: (index: number) => string): WorkArt
 /** "src/total.ts:12 sums the wrong column", one line a finding. */
 export const findingLine = (item: FindingArtifact) => [place(item.location), item.message].filter(Boolean).join(" ")
 
-/** Nothing that a reader could act on: no decision, no finding, no artifact, no reason, no recommendation. */
+const TELLS = {
+  file_modification: ({ old_content, new_content }) => old_content !== new_content,
+  decision: ({ question, reasoning }) => `${question}${reasoning}`.trim() !== "",
+  message: ({ content }) => content.trim() !== "",
+  finding: ({ message }) => message.trim() !== "",
+} as const satisfies { [T in Report["artifacts"][number] as T["type"]]: (artifact: T) => boolean }
+
+const tells = (artifact: Report["artifacts"][number]) =>
+  (TELLS[artifact.type] as (one: typeof artifact) => boolean)(artifact)
+
+/** Whether there is anything that a reader could act on: a decision, a finding, an artifact, a reason, a recommendation. */
 export const says = (report: Report) =>
   report.decision !== undefined ||
   Boolean(report.decision_reason) ||
   report.findings.length > 0 ||
-  report.artifacts.length > 0 ||
+  report.artifacts.some(tells) ||
   (report.recommendations ?? []).length > 0

@@ -44,8 +44,8 @@ export type Run = {
   session_gone: boolean
   usage: Usage
   steps: number
-  /** What the next attempt is, while `backing_off` or `stopping`. */
-  next?: { kind: "continue" | "scratch"; at: number; failure: Failure }
+  /** When the next attempt begins and what failed before it, while `backing_off` or `stopping`. */
+  next?: { at: number; failure: Failure }
   retrying: RetryOptions
 }
 
@@ -133,7 +133,7 @@ function failed(run: Run, failure: Failure, now: number, stopping: boolean): Nex
     run.retrying,
   )
   if (!again) return salvage(run, failure)
-  const next = { kind: again.kind, at: now + again.delay_ms, failure }
+  const next = { at: now + again.delay_ms, failure }
   if (!stopping) return stay({ ...run, phase: "backing_off", next })
   return {
     run: { ...run, phase: "stopping", next: { ...next, at: Math.max(next.at, now + STOP_GRACE_MS) } },
@@ -175,9 +175,11 @@ function tick(run: Run, now: number): Next {
   }
   if (run.next) {
     const { next, ...rest } = run
+    // Decided only now: that its session is gone, or what it did in it, may be heard of after the attempt had failed.
+    if (run.session_gone && run.touched) return salvage(run, next.failure)
     return {
-      run: { ...rest, phase: "working", attempt: run.attempt + 1, active: now, session_gone: next.kind === "scratch" },
-      effects: [{ type: "prompt", kind: next.kind, after: next.failure }],
+      run: { ...rest, phase: "working", attempt: run.attempt + 1, active: now },
+      effects: [{ type: "prompt", kind: run.session_gone ? "scratch" : "continue", after: next.failure }],
     }
   }
   return failed(

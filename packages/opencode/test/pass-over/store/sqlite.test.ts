@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import type { PassEvent } from "../../../src/pass-over/domain/pass"
 import { DefaultTable, EventTable, OwnerTable, PreferenceTable } from "../../../src/pass-over/store/pass-over.sql"
-import { openStore } from "../support/database"
+import { connect, openStore } from "../support/database"
 import { createFolder } from "../support/folder"
 import { createWorld } from "../support/world"
 import { conformance } from "./conformance"
@@ -73,6 +73,26 @@ describe("a database file", () => {
   })
 })
 
+describe("a transaction", () => {
+  test("has the write lock before it reads, so that nobody else appends to a log file at the same time", async () => {
+    using folder = createFolder()
+    const path = folder.at("pass-over.db")
+    using database = openStore(path)
+    using other = connect(path)
+    await database.store.open(createWorld().opening())
+    const tries: string[] = []
+    await database.store.flushAudit("ses_alice", () => {
+      try {
+        other.client.run("BEGIN IMMEDIATE")
+        tries.push("got the lock")
+      } catch (error) {
+        tries.push(String(error))
+      }
+    })
+    expect(tries).toEqual([expect.stringContaining("database is locked")])
+  })
+})
+
 describe("the store of processes", () => {
   test("knows when a process came and when it was last alive", async () => {
     using database = openStore(":memory:")
@@ -80,7 +100,7 @@ describe("the store of processes", () => {
     const owner = { owner_id: ids.make("own"), pid: 42, process_start: "1234", host: "here" }
     const entered = clock.now()
     await database.store.enter(owner, entered)
-    await clock.advance(5_000)
+    clock.advance(5_000)
     await database.store.beat(owner.owner_id, clock.now())
     await database.store.enter(owner, clock.now() + 1)
     expect(drizzle({ client: database.client }).select().from(OwnerTable).all()).toEqual([

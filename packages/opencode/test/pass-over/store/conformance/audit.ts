@@ -129,9 +129,9 @@ function queryContract(setup: Setup) {
       await using scene = await createScene(setup)
       const start = scene.clock.now()
       const first = await scene.running()
-      await scene.clock.advance(1_000)
+      scene.clock.advance(1_000)
       await refuse(scene, { originating_agent_id: "build", subagent_id: "scout" })
-      await scene.clock.advance(1_000)
+      scene.clock.advance(1_000)
       await scene.opened({ session_id: "ses_b", subagent_id: "inspector" })
       const actions = async (filter: AuditFilter) =>
         (await scene.store.audit(filter)).map(({ action }) => action).toReversed()

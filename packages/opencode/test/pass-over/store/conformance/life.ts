@@ -9,7 +9,7 @@ export function lifeContract(setup: Setup) {
     test("a move carries the pass on, with its audit line and its event", async () => {
       await using scene = await createScene(setup)
       const pass = await scene.opened()
-      await scene.clock.advance(250)
+      scene.clock.advance(250)
       const input = scene.commit(pass, "waiting_for_return")
       const next = moved(await scene.store.commit(input))
       expect(next).toEqual({ ...pass, status: "waiting_for_return", revision: 1, time_started: input.at })
@@ -25,6 +25,15 @@ export function lifeContract(setup: Setup) {
       const before = await scene.traces(pass)
       expect(await scene.store.commit(scene.commit(pass, "cancelled"))).toBe("stale")
       expect(await scene.traces(pass)).toEqual(before)
+    })
+
+    test("a move decided on another revision is stale though the state is the same", async () => {
+      await using scene = await createScene(setup)
+      const pass = await scene.opened()
+      for (const revision of [1, -1]) {
+        expect(await scene.store.commit(scene.commit({ ...pass, revision }, "waiting_for_return"))).toBe("stale")
+      }
+      expect(await scene.store.find(pass.id)).toEqual(pass)
     })
 
     test("of many moves decided on the same revision exactly one happens", async () => {
@@ -247,7 +256,7 @@ export function lifeContract(setup: Setup) {
       const pass = await scene.running()
       const begun = scene.attempt(pass)
       await scene.store.attempt({ attempt: begun, event: event(pass, "pass.attempt", scene.clock.now()) })
-      await scene.clock.advance(900)
+      scene.clock.advance(900)
       const usage = { input: 10, output: 5, reasoning: 1, cache_read: 2, cache_write: 3, cost: 0.5 }
       const ended = {
         ...begun,

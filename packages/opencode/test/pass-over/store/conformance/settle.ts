@@ -32,7 +32,7 @@ export function settleContract(setup: Setup) {
     test("a pass ends with the outcome that it was given", async () => {
       await using scene = await createScene(setup)
       const pass = await scene.running()
-      await scene.clock.advance(1_500)
+      scene.clock.advance(1_500)
       const input = scene.settled(pass)
       const ended = moved(await scene.store.settle(input))
       expect(ended).toEqual({ ...pass, status: "returned", revision: 2, time_ended: input.at })

@@ -1,0 +1,171 @@
+import type { AgentInfo } from "../../../src/pass-over/domain/agent"
+import type { ContextMessage, MessagePart } from "../../../src/pass-over/domain/context"
+import type { Pass } from "../../../src/pass-over/domain/pass"
+import { NO_USAGE, type Usage } from "../../../src/pass-over/domain/run"
+import { returnFromPassOver } from "../../../src/pass-over/service/api-return"
+import type { Engine } from "../../../src/pass-over/service/engine"
+import type { Host, Progress, Prompt, Rest } from "../../../src/pass-over/service/port"
+
+/** What a scripted child can do in answer to a prompt. */
+export type Child = {
+  readonly session_id: string
+  readonly prompt: Prompt
+  /** Whether it was told to stop. A child that does not look goes on, as commands of a real one may. */
+  readonly stopped: boolean
+  /** Comes when it is told to stop. */
+  readonly told: Promise<void>
+  /** Passes time. */
+  wait(ms: number): Promise<void>
+  /** Says something. */
+  say(text: string): void
+  /** Calls a tool and has its answer. */
+  tool(name: string, input: Record<string, unknown>, output: string): void
+  /** Calls pass_over_return; comes back with what the child is told. */
+  return(report: unknown): Promise<string>
+  /** Ends a step. */
+  step(usage?: Partial<Usage>): void
+  ask(request_id: string): void
+  answered(request_id: string): void
+}
+
+export type Script = (child: Child) => Promise<Rest | void>
+
+export type ScriptedHost = Host & {
+  readonly children: {
+    session_id: string
+    pass: Pass
+    title: string
+    stopped: number
+    closed?: string
+    narrowed: boolean
+  }[]
+  readonly prompts: Prompt[]
+  readonly shown: { pass_over_id: string; progress: Progress }[]
+  script(agent: string, script: Script): void
+  /** Has to be told the engine before anything runs: the two know each other. */
+  join(engine: Engine): void
+}
+
+export type ScriptedHostOptions = {
+  agents?: readonly AgentInfo[]
+  after: (ms: number, run: () => void) => () => void
+  now: () => number
+}
+
+const AGENTS: readonly AgentInfo[] = [
+  { name: "alice", mode: "primary" },
+  { name: "build", mode: "primary" },
+  { name: "scout", mode: "subagent" },
+  { name: "audit", mode: "subagent" },
+  { name: "inspector", mode: "subagent" },
+  { name: "title", mode: "primary", hidden: true },
+]
+
+/** A host whose children do what a test says. It fails on what nobody scripted. */
+export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
+  const scripts = new Map<string, Script>()
+  const children: ScriptedHost["children"] = []
+  const prompts: Prompt[] = []
+  const shown: ScriptedHost["shown"] = []
+  const messages = new Map<string, ContextMessage[]>()
+  const stops = new Map<string, { promise: Promise<void>; resolve: () => void; done: boolean }>()
+  const world = {} as { engine: Engine }
+  let serial = 0
+
+  const stopOf = (session_id: string) => {
+    const known = stops.get(session_id)
+    if (known && !known.done) return known
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const fresh = { promise, done: false, resolve: () => ((fresh.done = true), resolve()) }
+    stops.set(session_id, fresh)
+    return fresh
+  }
+
+  const write = (session_id: string, agent_name: string, part: Omit<MessagePart, "id">) => {
+    const list = messages.get(session_id) ?? []
+    messages.set(session_id, list)
+    list.push({
+      id: `msg_${++serial}`,
+      role: "assistant",
+      agent_name,
+      timestamp: options.now(),
+      parts: [{ id: `prt_${++serial}`, ...part }],
+    })
+  }
+
+  const childOf = (prompt: Prompt): Child => {
+    const { session_id, agent } = prompt
+    const stop = stopOf(session_id)
+    return {
+      session_id,
+      prompt,
+      get stopped() {
+        return stop.done
+      },
+      told: stop.promise,
+      wait: (ms) => new Promise((resolve) => void options.after(ms, resolve)),
+      say(text) {
+        write(session_id, agent, { type: "text", text })
+        world.engine.hear({ type: "activity", session_id })
+      },
+      tool(tool_name, tool_input, tool_output) {
+        const call_id = `call_${++serial}`
+        write(session_id, agent, {
+          type: "tool",
+          tool_name,
+          call_id,
+          tool_status: "completed",
+          tool_input,
+          tool_output,
+        })
+        world.engine.hear({ type: "activity", session_id, tool: { name: tool_name, status: "completed", call_id } })
+      },
+      async return(report) {
+        const returned = await returnFromPassOver(world.engine, { session_id, agent, report })
+        return returned.ok ? returned.text : `${returned.refusal.code} ${returned.refusal.message}`
+      },
+      step: (usage) => world.engine.hear({ type: "step", session_id, usage: { ...NO_USAGE, ...usage } }),
+      ask: (request_id) => world.engine.hear({ type: "waiting", session_id, request_id, open: true, what: "bash" }),
+      answered: (request_id) =>
+        world.engine.hear({ type: "waiting", session_id, request_id, open: false, what: "once" }),
+    }
+  }
+
+  const entry = (session_id: string) => {
+    const child = children.find((known) => known.session_id === session_id)
+    if (!child) throw new Error(`no child session ${session_id}`)
+    return child
+  }
+
+  return {
+    children,
+    prompts,
+    shown,
+    script: (agent, script) => void scripts.set(agent, script),
+    join: (engine) => void (world.engine = engine),
+
+    agents: async () => [...(options.agents ?? AGENTS)],
+    messages: async (session_id) => messages.get(session_id) ?? [],
+    todos: async () => [],
+    files: async (paths) => paths.map((path) => ({ path, content: `content of ${path}` })),
+    root: async (session_id) => session_id,
+    child: async ({ pass, title }) => {
+      const session_id = `ses_child${++serial}`
+      children.push({ session_id, pass, title, stopped: 0, narrowed: false })
+      return session_id
+    },
+    async prompt(prompt) {
+      prompts.push(prompt)
+      const script = scripts.get(prompt.agent)
+      if (!script) throw new Error(`nobody scripted ${prompt.agent}`)
+      return (await script(childOf(prompt))) ?? {}
+    },
+    async stop(session_id) {
+      entry(session_id).stopped += 1
+      stopOf(session_id).resolve()
+    },
+    onlyReturn: async (session_id) => void (entry(session_id).narrowed = true),
+    close: async (session_id, text) => void (entry(session_id).closed = text),
+    progress: async (pass, progress) => void shown.push({ pass_over_id: pass.id, progress }),
+  }
+}
