@@ -56,6 +56,20 @@ CREATE TABLE `pass_over_audit` (
 CREATE UNIQUE INDEX `pass_over_audit_session_id_seq_idx` ON `pass_over_audit` (`session_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `pass_over_audit_pass_over_id_idx` ON `pass_over_audit` (`pass_over_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_audit_timestamp_idx` ON `pass_over_audit` (`timestamp`);--> statement-breakpoint
+CREATE TABLE `pass_over_commands` (
+	`command_id` text PRIMARY KEY NOT NULL,
+	`pass_over_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`text` text NOT NULL,
+	`actor` text NOT NULL,
+	`status` text NOT NULL,
+	`result` text,
+	`time_created` integer NOT NULL,
+	`time_done` integer,
+	FOREIGN KEY (`pass_over_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_commands_pending_idx` ON `pass_over_commands` (`pass_over_id`) WHERE "pass_over_commands"."status" = 'pending';--> statement-breakpoint
 CREATE TABLE `pass_over_defaults` (
 	`directory` text NOT NULL,
 	`key` text NOT NULL,
@@ -72,12 +86,13 @@ CREATE TABLE `pass_over_deliveries` (
 	`mode` text NOT NULL,
 	`status` text NOT NULL,
 	`message_id` text,
+	`owner_id` text,
 	`time_created` integer NOT NULL,
 	`time_delivered` integer,
 	FOREIGN KEY (`pass_over_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE INDEX `pass_over_deliveries_status_idx` ON `pass_over_deliveries` (`status`);--> statement-breakpoint
+CREATE INDEX `pass_over_deliveries_session_id_idx` ON `pass_over_deliveries` (`session_id`) WHERE "pass_over_deliveries"."status" <> 'delivered';--> statement-breakpoint
 CREATE TABLE `pass_over_events` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`pass_over_id` text NOT NULL,
@@ -94,6 +109,7 @@ CREATE TABLE `pass_over_owners` (
 	`pid` integer NOT NULL,
 	`process_start` text NOT NULL,
 	`host` text NOT NULL,
+	`place` text NOT NULL,
 	`time_started` integer NOT NULL,
 	`time_heartbeat` integer NOT NULL
 );
@@ -206,8 +222,10 @@ CREATE TABLE `work_outputs` (
 	`metadata` text NOT NULL,
 	`usage` text NOT NULL,
 	`error_code` text,
+	`transcript` text NOT NULL,
 	`time_created` integer NOT NULL,
 	FOREIGN KEY (`work_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
-CREATE INDEX `work_outputs_status_idx` ON `work_outputs` (`status`);
+CREATE INDEX `work_outputs_status_idx` ON `work_outputs` (`status`);--> statement-breakpoint
+CREATE INDEX `work_outputs_transcript_idx` ON `work_outputs` (`transcript`) WHERE "work_outputs"."transcript" = 'unread';

@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs"
-import { userInfo } from "node:os"
+import { readFileSync, readlinkSync } from "node:fs"
+import { hostname, userInfo } from "node:os"
+import type { Alive } from "./pass-over/service/recover"
+import type { KnownOwner } from "./pass-over/service/port"
 
 /** The local user's name, for the audit. In a container there may be none. */
 export function userName(env: Record<string, string | undefined> = process.env): string | null {
@@ -39,4 +41,41 @@ export function processStart(pid: number | "self" = "self"): string | null {
   } catch {
     return null
   }
+}
+
+const read = (what: () => string) => {
+  try {
+    return what().trim()
+  } catch {
+    return ""
+  }
+}
+
+/** This boot of this machine and the namespace of its process ids: a pid means nothing outside of it. */
+export const place = () =>
+  [
+    read(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")),
+    read(() => readlinkSync("/proc/self/ns/pid")),
+  ].join(" ")
+
+function running(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Somebody else's process answers with "not permitted", and is there all the same.
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+/** Whether another opencode is still there, as far as it can be seen from here. */
+export const alive: Alive = (owner: KnownOwner) => {
+  if (owner.host !== hostname()) return "unknown"
+  const [boot] = place().split(" ")
+  // The machine was started again since, so nothing of then is running.
+  if (boot && owner.place.split(" ")[0] !== boot) return "dead"
+  if (owner.place !== place()) return "unknown"
+  if (!running(owner.pid)) return "dead"
+  const start = processStart(owner.pid)
+  return start === null || start === owner.process_start ? "alive" : "dead"
 }

@@ -11,6 +11,8 @@ import { appendLines } from "./pass-over/store/audit-file"
 import { delivered } from "./pass-over/service/deliver"
 import type { Engine, Project } from "./pass-over/service/engine"
 import type { Log } from "./pass-over/service/port"
+import { resume } from "./pass-over/service/recover"
+import { alive } from "./identity"
 import { globalConfigPath, runtime } from "./runtime"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
@@ -53,6 +55,9 @@ const stored = async (engine: Engine, directory: string): Promise<Written> => ({
   preferences: await engine.store.preferences(directory),
 })
 
+// The instance waits for this plugin; what needs the instance has to wait for it in turn.
+const later = (run: () => void) => void setTimeout(run, 300).unref()
+
 /** Everything that one opencode instance gets from us. Nothing in here waits for the instance. */
 export function createPlugin(input: Input) {
   const client = connect(input)
@@ -65,6 +70,7 @@ export function createPlugin(input: Input) {
   })
   const passOver = runtime(log)
   if (!passOver.ok) tell(client, log, passOver.problem)
+  if (passOver.ok) later(() => void passOver.keeper.recovered.then(() => resume(passOver.engine, project, alive)))
 
   const project: Project = {
     directory: input.directory,
@@ -123,7 +129,9 @@ export function createPlugin(input: Input) {
         if (item.type === "answered") void answered(passOver.engine, project, item, log)
       }
     },
-    dispose() {},
+    async dispose() {
+      if (passOver.ok && passOver.engine.running.all().length === 0) await passOver.keeper.leave()
+    },
   }
 }
 

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from "node:crypto"
-import { homedir, hostname } from "node:os"
+import { homedir } from "node:os"
 import { join } from "node:path"
 import { DEFAULTS, ORIGINATORS } from "./agent/agent"
-import { processStart, userName } from "./identity"
-import { createPassOver, type PassOver } from "./pass-over"
+import { userName } from "./identity"
+import { keep, type Keeper } from "./keeper"
+import { createPassOver } from "./pass-over"
 import { PassID } from "./pass-over/domain/id"
+import type { Engine } from "./pass-over/service/engine"
 import type { Clock, Ids, Log } from "./pass-over/service/port"
 import { tokens } from "./session/tokens"
-
-const HEARTBEAT_MS = 5_000
 
 export const clock: Clock = {
   now: () => Date.now(),
@@ -40,14 +40,11 @@ export const databasePath = () =>
 /** The user's preferences for all projects. */
 export const globalConfigPath = () => join(xdg("XDG_CONFIG_HOME", ".config"), "opencode", "pass-over.json")
 
-const opened = new Map<string, PassOver>()
+export type Runtime = { ok: true; engine: Engine; keeper: Keeper } | { ok: false; problem: string }
 
-/** The engine of this process, shared by all the projects that it has open. */
-export function runtime(log: Log): PassOver {
-  const path = databasePath()
-  const known = opened.get(path)
-  if (known?.ok) return known
-  const owner_id = ids.make("own")
+const opened = new Map<string, Runtime>()
+
+function open(path: string, log: Log): Runtime {
   const made = createPassOver({
     path,
     clock,
@@ -55,25 +52,19 @@ export function runtime(log: Log): PassOver {
     tokens,
     hash,
     log,
-    owner_id,
+    owner_id: ids.make("own"),
     user_id: userName(),
     agents: { defaults: DEFAULTS, originators: ORIGINATORS },
   })
-  opened.set(path, made)
-  if (made.ok) keepAlive(made.engine.store, owner_id, log)
-  return made
+  return made.ok ? { ...made, keeper: keep(made.engine) } : made
 }
 
-type Owners = Pick<Extract<PassOver, { ok: true }>["engine"]["store"], "enter" | "beat">
-
-function keepAlive(store: Owners, owner_id: `own_${string}`, log: Log) {
-  const failed = (error: unknown) => log("warn", "the owner's heartbeat could not be written", { error: String(error) })
-  const owner = {
-    owner_id,
-    pid: process.pid,
-    process_start: processStart() ?? String(Math.round(Date.now() - performance.now())),
-    host: hostname(),
-  }
-  store.enter(owner, Date.now()).catch(failed)
-  setInterval(() => void store.beat(owner_id, Date.now()).catch(failed), HEARTBEAT_MS).unref()
+/** The engine of this process, shared by all the projects that it has open. */
+export function runtime(log: Log): Runtime {
+  const path = databasePath()
+  const known = opened.get(path)
+  if (known?.ok) return known
+  const made = open(path, log)
+  opened.set(path, made)
+  return made
 }

@@ -43,7 +43,11 @@ export async function run(input: RunInput): Promise<RunResult> {
   })
   input.onSpawn(child)
   const state = { timed_out: false }
-  const timer = setTimeout(() => ((state.timed_out = true), child.kill()), input.timeout_ms ?? TIMEOUT_MS)
+  const giveUp = () => {
+    state.timed_out = true
+    void child.kill()
+  }
+  const timer = setTimeout(giveUp, input.timeout_ms ?? TIMEOUT_MS)
   const exit = await child.exited
   clearTimeout(timer)
   const stdout = child.stdout()

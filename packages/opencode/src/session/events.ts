@@ -14,9 +14,16 @@ function part(value: Part): HostEvent[] {
   if (value.type !== "tool") return [{ type: "activity", session_id: value.sessionID }]
   const tool = { name: value.tool, status: value.state.status, call_id: value.callID }
   const activity: HostEvent = { type: "activity", session_id: value.sessionID, tool }
-  if (value.state.status !== "completed" || value.tool !== "pass_over") return [activity]
-  const { sessionID, callID, messageID } = value
-  return [activity, { type: "answered", session_id: sessionID, call_id: callID, message_id: messageID }]
+  const { sessionID, callID, messageID, state } = value
+  if (state.status !== "completed" && state.status !== "error") return [activity]
+  const failed = state.status === "error"
+  const turn: HostEvent = {
+    type: "turn",
+    session_id: sessionID,
+    turn: { tool: value.tool, input: JSON.stringify(state.input), output: failed ? state.error : state.output, failed },
+  }
+  if (failed || value.tool !== "pass_over") return [activity, turn]
+  return [activity, turn, { type: "answered", session_id: sessionID, call_id: callID, message_id: messageID }]
 }
 
 const waiting = (session_id: string, request_id: string, open: boolean, what: string): HostEvent[] => [
@@ -30,6 +37,8 @@ export function hear(event: Event): HostEvent[] {
       return part(event.properties.part)
     case "message.part.delta":
       return [{ type: "activity", session_id: event.properties.sessionID }]
+    case "session.deleted":
+      return [{ type: "deleted", session_id: event.properties.info.id }]
     case "permission.asked":
       return waiting(event.properties.sessionID, event.properties.id, true, event.properties.permission)
     case "permission.replied":

@@ -8,7 +8,8 @@ import { toFailure } from "./failure"
 import { readFiles } from "./files"
 import { toMessage } from "./message-v2"
 import type { Observed } from "./observed"
-import { partID } from "./part-id"
+import { partID, resultMessageID } from "./id"
+import { bringResult } from "./result-message"
 
 export type HostOptions = {
   client: Client
@@ -138,30 +139,48 @@ export function createHost(options: HostOptions): Host {
       )
     },
 
-    close: async (session_id, text, metadata) => {
-      const messageID = observed.lastMessage(session_id)
-      observed.unwatch(session_id)
-      if (!messageID) return
-      const id = partID()
-      await client.part.update({
-        sessionID: session_id,
-        messageID,
-        partID: id,
-        part: {
-          id,
-          sessionID: session_id,
-          messageID,
-          type: "text",
-          text,
-          synthetic: true,
-          ignored: true,
-          metadata: { pass_over_return: metadata },
-        },
-      })
-    },
+    close: (session_id, text, metadata) => close(options, { session_id, text, metadata }),
 
     progress: (pass, progress) => show(options, pass, progress),
+
+    // On a busy session this joins its loop; the child reads it with its next step.
+    say: async (session_id, text) => {
+      await client.session.promptAsync({ sessionID: session_id, parts: [{ type: "text", text }] })
+    },
+
+    messageID: (pass_over_id) => resultMessageID(pass_over_id),
+
+    hasMessage: async (session_id, message_id) => {
+      const { data } = await client.session.message({ sessionID: session_id, messageID: message_id })
+      return data !== undefined
+    },
+
+    deliver: (message) => bringResult(client, message),
   }
+}
+
+type Farewell = { session_id: string; text: string; metadata: Record<string, unknown> }
+
+async function close({ client, observed }: HostOptions, { session_id, text, metadata }: Farewell) {
+  const messageID = observed.lastMessage(session_id)
+  observed.unwatch(session_id)
+  if (!messageID) return
+  const id = partID()
+  await client.part.update({
+    sessionID: session_id,
+    messageID,
+    partID: id,
+    part: {
+      id,
+      sessionID: session_id,
+      messageID,
+      type: "text",
+      text,
+      synthetic: true,
+      ignored: true,
+      metadata: { pass_over_return: metadata },
+    },
+  })
 }
 
 /** Writes a view into the running tool part: the way by which opencode's clients hear of it (`metadata()` does nothing). */

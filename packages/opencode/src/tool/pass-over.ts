@@ -6,7 +6,7 @@ import { InlineOverride } from "../pass-over/domain/preference"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
 import { DurationMs } from "../pass-over/domain/time"
 import { send, type Caller } from "../pass-over/service/api-send"
-import { answerText } from "../pass-over/service/deliver"
+import { answerText, missed } from "../pass-over/service/deliver"
 import type { Engine, Project } from "../pass-over/service/engine"
 import type { Outcome } from "../pass-over/service/port"
 import type { Runner } from "../pass-over/service/runner"
@@ -91,7 +91,7 @@ const marker = (runner: Runner, outcome?: Outcome) => ({
     : {}),
 })
 
-async function waited(engine: Engine, runner: Runner, context: ToolContext) {
+async function waited(engine: Engine, project: Project, runner: Runner, context: ToolContext) {
   const onAbort = () =>
     runner.input({
       type: "cancel",
@@ -102,6 +102,11 @@ async function waited(engine: Engine, runner: Runner, context: ToolContext) {
   const outcome = await runner.outcome
   // The host's signal fires after a normal end too; what happens then is not about this pass.
   context.abort.removeEventListener("abort", onAbort)
+  // The host has given this call up and takes no answer for it any more.
+  if (context.abort.aborted)
+    void missed(engine, project, runner.pass, outcome).catch((error: unknown) =>
+      engine.log("warn", "a result waits for the next start", { error: String(error) }),
+    )
   return {
     title: headline(outcome.output, outcome.usage.cost),
     output: answerText(engine, outcome),
@@ -125,10 +130,10 @@ export const passOverTool = (engine: Engine, project: Project) =>
         }
         const sent = await send(engine, project, caller, args)
         if (!sent.ok) return sent.refusal
-        if (sent.runner.pass.wait) return waited(engine, sent.runner, context)
+        if (sent.runner.pass.wait) return waited(engine, project, sent.runner, context)
         return {
           title: `${args.subagent}: handed over`,
-          output: `Handed over to ${args.subagent} as pass ${sent.runner.pass.id}. You need not wait; pass_over_read tells its state.`,
+          output: `Handed over to ${args.subagent} as pass ${sent.runner.pass.id}. You need not wait: the result comes as a message. pass_over_read tells its state meanwhile.`,
           metadata: marker(sent.runner),
         }
       },

@@ -143,6 +143,11 @@ describe("the schema", () => {
     ])
   })
 
+  test("keeps the place in a list as a number", () => {
+    const parsed = parse({ pairs: { "alice->audit": { constraints: ["read_only", 7] } } })
+    expect(parsed.ok ? [] : parsed.problems[0]?.path).toEqual(["pairs", "alice->audit", "constraints", 1])
+  })
+
   test("wants a pair written as from->to, where a star stands for any agent", () => {
     const keys = ["alice->audit", "alice->*", "*->audit", "*->*", "my-agent->team/audit"]
     expect(keys.filter((key) => !validate({ pairs: { [key]: {} } }))).toEqual([])

@@ -90,7 +90,7 @@ describe("the answer is", () => {
   test("read from the decision itself where there is no question in it", () => {
     expect(short("DECISION: approve")).toEqual(["approve yes"])
     expect(short("DECISION: rejected, it breaks the build")).toEqual(["rejected, it breaks the build no"])
-    expect(short("DECISION: use a queue")).toEqual(["use a queue unknown"])
+    expect(short("DECISION: use a queue  ")).toEqual(["use a queue unknown"])
   })
 })
 
@@ -125,6 +125,7 @@ describe("the fields that follow a decision", () => {
   test("end at an empty line", () => {
     const [one] = found("DECISION: go\n\nANSWER: no\nBECAUSE: of something else")
     expect(one).toMatchObject({ answer: "yes", reasoning: "DECISION: go" })
+    expect(found("DECISION: go\n \t\nANSWER: no")).toMatchObject([{ answer: "yes" }])
   })
 
   test("belong each to the decision above them", () => {
@@ -139,6 +140,8 @@ describe("the fields that follow a decision", () => {
   test("keep a comma that separates nothing", () => {
     const [one] = found("DECISION: go\nALTERNATIVES: wait, then go, Do it by hand")
     expect(one?.alternatives_considered).toEqual(["wait, then go", "Do it by hand"])
+    expect(found("DECISION: go\nALTERNATIVES: wait")[0]?.alternatives_considered).toEqual(["wait"])
+    expect(found("DECISION: go\nALTERNATIVES: ;")[0]?.alternatives_considered).toBeUndefined()
   })
 })
 

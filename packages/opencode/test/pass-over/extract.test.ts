@@ -179,6 +179,7 @@ describe("whether the agent did something that must not happen twice", () => {
 
   test("a command, an edit, a nested pass and any tool that nobody knows are, even unfinished", () => {
     for (const name of ["bash", "edit", "write", "pass_over", "mcp_deploy", undefined]) expect(touched(name)).toBe(true)
+    expect(Extract.touched([says({ text: "I run it." }, { type: "tool", tool_name: "bash" }), says({})])).toBe(true)
   })
 })
 

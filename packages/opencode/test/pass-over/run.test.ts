@@ -220,6 +220,23 @@ describe("an attempt that fails", () => {
     expect(play([10_000, TICK], [11_000, TICK]).told).toEqual(["stop", "prompt scratch"])
   })
 
+  test("is not counted twice by a second word that it stopped", () => {
+    const once = play([0, STARTED], [1_000, BROKE])
+    for (const again of [BROKE, STOPPED]) {
+      expect(next(once.run, again, T0 + 1_500)).toEqual({ run: once.run, effects: [] })
+    }
+  })
+
+  test("pauses as the plan says, but a silent child has its second to stop", () => {
+    const plan = { ...PLAN, retrying: { max_retries: 1, retry_delay_ms: 10, backoff_multiplier: 2 } }
+    const working = next(begin(plan, T0), STARTED, T0).run
+    expect(due(next(working, BROKE, T0 + 500).run)).toBe(T0 + 510)
+    expect(due(next(working, TICK, T0 + 10_000).run)).toBe(T0 + 11_000)
+    const slow = { ...working, retrying: { ...plan.retrying, retry_delay_ms: 5_000 } }
+    expect(due(next(slow, TICK, T0 + 10_000).run)).toBe(T0 + 15_000)
+    expect(next({ ...working, attempt: 2 }, BROKE, T0 + 500).effects.map(told)).toEqual(["stop", "settle E011"])
+  })
+
   test("is judged by what was heard until its pause was over", () => {
     const gone: Input = { ...BROKE, session_gone: true }
     const late = play([0, STARTED], [1_000, gone], [1_500, TOUCH], [2_000, TICK])

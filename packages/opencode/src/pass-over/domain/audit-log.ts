@@ -58,10 +58,18 @@ export type AuditLine = z.infer<typeof AuditLine>
 
 export type Unchained = Omit<AuditLine, "prev" | "hash">
 
+const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+
+// Not every store keeps the order of an object's keys, so it must not count.
+const ordered = (_key: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(byKey))
+    : value
+
 /** What is hashed: every field but the hash, in the order of the schema, with the line before it. */
 export const canonical = (line: Unchained, prev: string) => {
   const { hash: _hash, prev: _prev, ...shape } = AuditLine.shape
-  return JSON.stringify([prev, ...Object.keys(shape).map((key) => line[key as keyof Unchained])])
+  return JSON.stringify([prev, ...Object.keys(shape).map((key) => line[key as keyof Unchained])], ordered)
 }
 
 /** The first line of a session has nothing before it. */

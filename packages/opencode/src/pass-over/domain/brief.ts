@@ -1,4 +1,4 @@
-import type { ContextFile, ContextMessage, MessagePart, WorkContext } from "./context"
+import type { ContextFile, ContextMessage, ContextToolResult, MessagePart, WorkContext } from "./context"
 import { fence, freshNonce } from "./fence"
 import { describeManifest, type Manifest } from "./manifest"
 import type { ExpectedOutputType, PassOverRequest } from "./request"
@@ -37,11 +37,21 @@ export const fileText = (file: ContextFile) =>
     file.content ?? (file.metadata?.is_binary ? "(binary, not shown)" : "(not included; read it if you need it)"),
   ].join("\n")
 
+/** Tool results that the conversation does not show anyway: a caller chose them by hand. */
+function chosen({ messages, tool_results }: WorkContext): ContextToolResult[] {
+  const shown = new Set(messages.flatMap(({ parts }) => parts.map((part) => part.call_id ?? part.id)))
+  return (tool_results ?? []).filter((result) => !shown.has(result.call_id))
+}
+
+const resultText = ({ tool_name, status, input, output, error }: ContextToolResult) =>
+  [`### ${tool_name} (${status})`, JSON.stringify(input), error ?? output ?? ""].filter(Boolean).join("\n")
+
 function contextText(context: WorkContext, manifest: Manifest): string {
   return [
     `What came along: ${describeManifest(manifest)}.`,
     "",
     ...section("Conversation so far", context.messages.map(messageText)),
+    ...section("Tool results", chosen(context).map(resultText)),
     ...section("Files", context.files.map(fileText)),
     ...section(
       "Todos",
@@ -56,8 +66,8 @@ function contextText(context: WorkContext, manifest: Manifest): string {
   ].join("\n")
 }
 
-const empty = (context: WorkContext) =>
-  context.messages.length + context.files.length + (context.todos?.length ?? 0) + (context.errors?.length ?? 0) === 0
+const empty = ({ messages, files, tool_results = [], todos = [], errors = [] }: WorkContext) =>
+  [messages, files, tool_results, todos, errors].every((list) => list.length === 0)
 
 export type Brief = {
   request: PassOverRequest

@@ -7,8 +7,6 @@
 /** One tool call with its answer. */
 export type Turn = { tool: string; input: string; output: string; failed: boolean }
 
-export type Circle = { length: number; turns: number; what: string }
-
 export type CircleOptions = {
   /** How often the same has to come back before the child is told. */
   tell: number
@@ -114,20 +112,26 @@ function again(a: Seen, b: Seen): boolean {
 
 const short = (text: string) => (text.length > 120 ? `${text.slice(0, 119)}…` : text)
 
-/** How often the last turn has happened before, near enough, and between which others. */
-export function circle(turns: readonly Turn[], options: CircleOptions = CIRCLES): Circle | undefined {
-  const recent = turns.slice(-options.window)
-  const last = recent.at(-1)
-  if (!last) return
-  const seen = recent.map(see)
-  const latest = seen.at(-1)
-  if (!latest) return
-  const places = seen.flatMap((turn, index) => (again(turn, latest) ? [index] : []))
-  if (places.length < options.tell) return
-  const first = places[0] ?? 0
+export type Circle = {
+  /** How often the same was done, this time included. */
+  turns: number
+  what: string
+  /** It was told and went on; there is nothing more to wait for. */
+  over: boolean
+}
+
+export type Circles = { next(turn: Turn): Circle | undefined }
+
+/** Looks at one turn after another. Each is read once; what lies too far back is forgotten. */
+export function watchCircles(options: CircleOptions = CIRCLES): Circles {
+  let seen: Seen[] = []
   return {
-    turns: places.length,
-    length: Math.max(1, Math.round((recent.length - 1 - first) / Math.max(1, places.length - 1))),
-    what: short(`${last.tool} ${last.input}`),
+    next(turn) {
+      const latest = see(turn)
+      const turns = seen.filter((earlier) => again(earlier, latest)).length + 1
+      seen = [...seen, latest].slice(-options.window)
+      if (turns < options.tell) return
+      return { turns, what: short(`${turn.tool} ${turn.input}`), over: turns >= options.end }
+    },
   }
 }

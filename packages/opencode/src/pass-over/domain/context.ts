@@ -20,7 +20,7 @@ export const MessagePart = z.strictObject({
   file_url: z.string().optional(),
   file_path: z.string().optional(),
   file_mime: z.string().optional(),
-  timestamp: z.number().optional(),
+  timestamp: Timestamp.optional(),
   metadata: Json.optional(),
 })
 export type MessagePart = z.infer<typeof MessagePart>
@@ -38,7 +38,7 @@ export const ContextFile = z.strictObject({
   path: z.string().min(1),
   content: z.string().optional(),
   metadata: z
-    .strictObject({ size_bytes: z.int().nonnegative(), last_modified: z.number(), is_binary: z.boolean() })
+    .strictObject({ size_bytes: z.int().nonnegative(), last_modified: Timestamp, is_binary: z.boolean() })
     .optional(),
 })
 export type ContextFile = z.infer<typeof ContextFile>
@@ -50,7 +50,7 @@ export const ContextToolResult = z.strictObject({
   input: Json,
   output: z.string().optional(),
   error: z.string().optional(),
-  timestamp: z.number(),
+  timestamp: Timestamp,
 })
 export type ContextToolResult = z.infer<typeof ContextToolResult>
 

@@ -1,3 +1,4 @@
+import { byteLength } from "./bytes"
 import { place, type WorkArtifact } from "./artifact"
 import { fence, freshNonce, unfence } from "./fence"
 import { findingsOf } from "./outcome"
@@ -28,15 +29,18 @@ const clip = (text: string, max: number) => (text.length <= max ? text : `${text
 
 type Room = { findings: number; text: number; items: number }
 
-// The originator's context is dear: what can be read later with pass_over_read is cut or only counted here. The host
-// cuts tool answers at 50 KB, which would cut through our closing mark.
+// The originator's context is dear: what can be read later with pass_over_read is cut or only counted here.
 const ROOMS: readonly Room[] = [
   { findings: 40, text: 2_000, items: 40 },
   { findings: 30, text: 600, items: 20 },
   { findings: 20, text: 200, items: 10 },
   { findings: 10, text: 100, items: 3 },
 ]
-const MAX_BODY = 20_000
+const MAX_CHARACTERS = 20_000
+// The host cuts tool answers at 50 KB, which would cut through our closing mark.
+const MAX_BYTES = 45_000
+
+const fits = (text: string) => text.length <= MAX_CHARACTERS && byteLength(text) <= MAX_BYTES
 
 function counted(artifacts: readonly WorkArtifact[]) {
   const seen = artifacts.filter((artifact) => artifact.type === "tool_result").length
@@ -56,15 +60,13 @@ export function digest(output: WorkOutput, room: Room) {
     ...(summary.generated_summary ? { summary: clip(summary.generated_summary, room.text) } : {}),
     findings: findings.slice(0, room.findings).map((finding) => ({
       severity: finding.severity,
-      category: finding.category,
-      ...(finding.location ? { at: place(finding.location) } : {}),
+      category: clip(finding.category, room.text),
+      ...(finding.location ? { at: clip(place(finding.location), room.text) } : {}),
       message: clip(finding.message, room.text),
       ...(finding.suggested_fix ? { suggested_fix: clip(finding.suggested_fix, room.text) } : {}),
     })),
     ...(findings.length > room.findings ? { more_findings: findings.length - room.findings } : {}),
-    ...(summary.recommendations
-      ? { recommendations: summary.recommendations.slice(0, room.items).map((line) => clip(line, room.text)) }
-      : {}),
+    ...list("recommendations", summary.recommendations ?? [], room, (line) => clip(line, room.text)),
     ...list("decisions", output.artifacts, room, (artifact) =>
       artifact.type === "decision"
         ? { question: clip(artifact.question, 500), answer: artifact.answer, reasoning: clip(artifact.reasoning, 500) }
@@ -74,19 +76,16 @@ export function digest(output: WorkOutput, room: Room) {
       artifact.type === "message" ? clip(artifact.content, room.text) : undefined,
     ),
     ...list("files", output.artifacts, room, (artifact) =>
-      artifact.type === "file_modification" ? { path: artifact.path, reason: clip(artifact.reason, 500) } : undefined,
+      artifact.type === "file_modification"
+        ? { path: clip(artifact.path, room.text), reason: clip(artifact.reason, 500) }
+        : undefined,
     ),
     ...counted(output.artifacts),
   }
 }
 
-function list<T>(
-  name: string,
-  artifacts: readonly WorkArtifact[],
-  room: Room,
-  read: (artifact: WorkArtifact) => T | undefined,
-) {
-  const found = artifacts.flatMap((artifact) => read(artifact) ?? [])
+function list<I, T>(name: string, items: readonly I[], room: Room, read: (item: I) => T | undefined) {
+  const found = items.flatMap((item) => read(item) ?? [])
   if (found.length === 0) return {}
   const left = found.length - room.items
   return { [name]: found.slice(0, room.items), ...(left > 0 ? { [`more_${name}`]: left } : {}) }
@@ -96,9 +95,10 @@ function list<T>(
 function body(output: WorkOutput): string {
   for (const room of ROOMS) {
     const text = JSON.stringify(digest(output, room), undefined, 1)
-    if (text.length <= MAX_BODY) return text
+    if (fits(text)) return text
   }
-  return JSON.stringify({ pass_over_id: output.work_id, status: output.status, too_long: true })
+  const { work_id, status, summary } = output
+  return JSON.stringify({ pass_over_id: work_id, status, decision: summary.decision, too_long: true })
 }
 
 /** The whole answer to the originator: one line of ours, then the child's words, fenced and labelled as data. */

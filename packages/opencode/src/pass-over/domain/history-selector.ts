@@ -1,3 +1,4 @@
+import { byteLength } from "./bytes"
 import type { ContextMessage } from "./context"
 
 export type SelectLimit = {
@@ -16,7 +17,7 @@ export type SelectOptions = SelectLimit & {
 export const SPEC_LIMIT = { max_messages: 20, max_tokens: 50_000, lookback_minutes: 60 } as const
 
 /** Never an underestimate for byte-level encodings: a token is at least one byte. */
-const bytes = (message: ContextMessage) => new TextEncoder().encode(JSON.stringify(message.parts)).length
+const bytes = (message: ContextMessage) => byteLength(JSON.stringify(message.parts))
 
 /**
  * The most recent messages that fit the limits, in their order. A limit that is not given does not bind, except that a

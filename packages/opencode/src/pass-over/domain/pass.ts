@@ -134,6 +134,8 @@ export const PassEvent = z.strictObject({
     "pass.dispatched",
     "pass.attempt",
     "pass.staged",
+    "pass.message",
+    "pass.circle",
     "pass.returned",
     "pass.timed_out",
     "pass.cancelled",

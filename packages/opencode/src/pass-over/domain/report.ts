@@ -62,6 +62,13 @@ const finding = (item: Reported | string): FindingArtifact => {
   }
 }
 
+/** A report, or what is wrong with it in words that its writer can act on. */
+export function readReport(value: unknown): { ok: true; report: Report } | { ok: false; problem: string } {
+  const parsed = Report.safeParse(value)
+  if (parsed.success) return { ok: true, report: parsed.data }
+  return { ok: false, problem: z.prettifyError(parsed.error) }
+}
+
 /** The report's own artifacts: what the child says, as opposed to what it was seen doing. */
 export function reported(report: Report, id: (index: number) => string): WorkArtifact[] {
   const given = report.artifacts.map((artifact, index) =>

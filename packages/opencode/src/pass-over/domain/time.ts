@@ -10,12 +10,21 @@ export const Timestamp = z
   .transform((value) => Math.round(value < SECONDS_BELOW ? value * 1000 : value))
 export type Timestamp = z.infer<typeof Timestamp>
 
+const ISO = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/
+
+function readTime(text: string): number | undefined {
+  if (/^\d+$/.test(text)) return Timestamp.safeParse(Number(text)).data
+  // Not Date.parse alone: it makes a day in 2001 of "tomorrow 5" and March of 30 February.
+  const day = ISO.exec(text)?.[1]
+  if (!z.iso.date().safeParse(day).success) return
+  const read = Date.parse(text)
+  return Number.isNaN(read) ? undefined : read
+}
+
 /** What a query may name a time by: a timestamp, digits in a string, or ISO 8601. */
-export const QueryTime = z.union([Timestamp, z.string().min(1)]).transform((value, context) => {
-  if (typeof value === "number") return value
-  if (/^\d+$/.test(value)) return Timestamp.parse(Number(value))
-  const parsed = Date.parse(value)
-  if (!Number.isNaN(parsed)) return parsed
+export const QueryTime = z.union([Timestamp, z.string().trim()]).transform((value, context) => {
+  const read = typeof value === "number" ? value : readTime(value)
+  if (read !== undefined) return read
   context.addIssue({ code: "custom", message: `Not a time: "${value}". Send Unix milliseconds, seconds or ISO 8601.` })
   return z.NEVER
 })

@@ -1,7 +1,6 @@
-import { z } from "zod"
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { event } from "../domain/pass"
-import { Report, says } from "../domain/report"
+import { readReport, says, type Report } from "../domain/report"
 import type { Engine } from "./engine"
 import type { Runner } from "./runner"
 
@@ -37,22 +36,18 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
       "Answer the user instead.",
     )
   }
-  const parsed = Report.safeParse(returning.report)
-  if (!parsed.success) {
-    return no(
-      PassOverErrorCode.INVALID_WORK_OUTPUT,
-      `The return is not valid:\n${z.prettifyError(parsed.error)}`,
-      REPAIR,
-    )
+  const read = readReport(returning.report)
+  if (!read.ok) {
+    return no(PassOverErrorCode.INVALID_WORK_OUTPUT, `The return is not valid:\n${read.problem}`, REPAIR)
   }
-  if (!says(parsed.data)) {
+  if (!says(read.report)) {
     return no(
       PassOverErrorCode.INVALID_WORK_OUTPUT,
       "The return says nothing: it has no decision, finding, recommendation, artifact or reason.",
       `Say what you found, or give decision_reason where there was nothing to find. ${REPAIR}`,
     )
   }
-  return unfinished(engine, runner) ?? stage(engine, runner, parsed.data)
+  return unfinished(engine, runner) ?? stage(engine, runner, read.report)
 }
 
 async function stage(engine: Engine, runner: Runner, report: Report): Promise<Returned> {

@@ -8,7 +8,10 @@ import { rule, type Policy } from "../domain/policy"
 import type { InlineOverride } from "../domain/preference"
 import type { ExpectedOutputType, PassOverRequest, Priority } from "../domain/request"
 import { move } from "../domain/return-context"
+import { createWatch } from "./circles"
 import { gather, type Gathered } from "./context"
+import { bringWhenDone } from "./deliver"
+import { complete } from "./recover"
 import { endBelow, type Engine, type Project } from "./engine"
 import type { Outcome } from "./port"
 import { createProgress } from "./progress"
@@ -265,6 +268,19 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
   return { ok: true, runner: run(engine, project, opened.pass, { gathered, granted }), created: opened.created }
 }
 
+async function over(engine: Engine, project: Project, runner: Runner, outcome: Outcome) {
+  const { pass } = runner
+  endBelow(engine.running, pass.id, outcome.output.status)
+  engine.running.remove(pass.id)
+  project.logged(pass.session_id)
+  try {
+    await complete(engine, project, pass, outcome)
+    await bringWhenDone(engine, project, pass)
+  } catch (error) {
+    engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) })
+  }
+}
+
 function run(engine: Engine, project: Project, pass: Pass, given: { gathered: Gathered; granted: Granted }): Runner {
   const { gathered, granted } = given
   const progress = createProgress(project.host, engine.clock)
@@ -274,12 +290,9 @@ function run(engine: Engine, project: Project, pass: Pass, given: { gathered: Ga
     { request: requestOf(pass, gathered), manifest: gathered.manifest, constraints: pass.constraints },
     { time_ms: pass.timeout_ms, idle_ms: granted.policy.values.idle_timeout_ms },
   )
-  engine.running.add(runner)
-  void runner.outcome.then((outcome: Outcome) => {
-    endBelow(engine.running, pass.id, outcome.output.status)
-    engine.running.remove(pass.id)
-    project.logged(pass.session_id)
-  })
+  const { host } = project
+  engine.running.add({ runner, host, watch: createWatch({ ...engine, host }, runner) })
+  void runner.outcome.then((outcome: Outcome) => over(engine, project, runner, outcome))
   runner.start()
   return runner
 }

@@ -1,3 +1,4 @@
+import { byteLength as size } from "../domain/bytes"
 import { fileText, messageText } from "../domain/brief"
 import type { ContextFile, ContextMessage, WorkContext } from "../domain/context"
 import { toolResults } from "../domain/extract"
@@ -23,8 +24,6 @@ export type Wanted = {
 export type Gathered = { context: WorkContext; manifest: Manifest; bytes: number }
 
 type Deps = { host: Host; tokens: Tokens; hash: (text: string) => string }
-
-const size = (text: string) => Buffer.byteLength(text)
 
 type Weighed<T> = { value: T; item: ManifestItem }
 

@@ -2,6 +2,7 @@ import type { Written } from "../domain/config"
 import { PassOverErrorCode } from "../domain/errors"
 import type { PassID, SessionID } from "../domain/id"
 import type { InlineOverride } from "../domain/preference"
+import type { Watch } from "./circles"
 import type { Runner } from "./runner"
 import type { Clock, Host, HostEvent, Ids, Log, Store, Tokens } from "./port"
 
@@ -33,11 +34,17 @@ export type Engine = EngineDeps & {
   hear(event: HostEvent): void
 }
 
+/** A running pass with the host that it lives in and who watches it. */
+export type Entry = { runner: Runner; host: Host; watch: Watch }
+
 /** The passes that this process runs, by id and by child session. */
 export type Running = {
-  add(runner: Runner): void
+  add(entry: Entry): void
   remove(id: PassID): void
   get(id: PassID): Runner | undefined
+  hostOf(id: PassID): Host | undefined
+  /** What runs in a child session. */
+  entry(session_id: SessionID): Entry | undefined
   byChild(session_id: SessionID): Runner | undefined
   /** Passes that a pass has started and that still run. */
   below(id: PassID): Runner[]
@@ -45,13 +52,17 @@ export type Running = {
 }
 
 export function createRunning(): Running {
-  const runners = new Map<PassID, Runner>()
-  const all = () => [...runners.values()]
+  const entries = new Map<PassID, Entry>()
+  const all = () => [...entries.values()].map((entry) => entry.runner)
+  const entry = (session_id: SessionID) =>
+    [...entries.values()].find(({ runner }) => runner.pass.child_session_id === session_id)
   return {
-    add: (runner) => void runners.set(runner.pass.id, runner),
-    remove: (id) => void runners.delete(id),
-    get: (id) => runners.get(id),
-    byChild: (session_id) => all().find((runner) => runner.pass.child_session_id === session_id),
+    add: (added) => void entries.set(added.runner.pass.id, added),
+    remove: (id) => void entries.delete(id),
+    get: (id) => entries.get(id)?.runner,
+    hostOf: (id) => entries.get(id)?.host,
+    entry,
+    byChild: (session_id) => entry(session_id)?.runner,
     below: (id) => all().filter((runner) => runner.pass.parent_pass_id === id),
     all,
   }
@@ -69,10 +80,12 @@ export function createEngine(deps: EngineDeps): Engine {
   const asked = new Set<string>()
 
   function hear(heard: HostEvent) {
-    const runner = running.byChild(heard.session_id)
-    if (!runner) return
+    const entry = running.entry(heard.session_id)
+    if (!entry) return
+    const { runner } = entry
     if (heard.type === "step") {
       runner.input({ type: "step", usage: heard.usage })
+      entry.watch.step()
       for (const above of upwards(running, runner)) if (above !== runner) above.input({ type: "activity" })
       return
     }
@@ -84,6 +97,11 @@ export function createEngine(deps: EngineDeps): Engine {
       // While a person is asked anywhere below, no limit above runs either.
       for (const waiting of upwards(running, runner)) waiting.input({ type: "waiting", more: heard.open })
       return
+    }
+    if (heard.type === "turn") return entry.watch.turn(heard.turn)
+    if (heard.type === "deleted") {
+      const failure = { code: PassOverErrorCode.CANCELLED, message: "its session was deleted", final: true }
+      return runner.input({ type: "cancel", failure })
     }
     if (heard.type !== "activity") return
     const touched = heard.tool !== undefined && heard.tool.status !== "pending" && !READ_ONLY.includes(heard.tool.name)

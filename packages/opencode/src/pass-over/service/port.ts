@@ -12,6 +12,7 @@ import type { Report } from "../domain/report"
 import type { PassOverRequest } from "../domain/request"
 import type { Move, ReturnStatus } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
+import type { Turn } from "../domain/circle"
 import type { PromptKind, Usage } from "../domain/run"
 
 /** Time: `now` is the wall clock and only written down; every limit runs on `mono`. */
@@ -52,12 +53,13 @@ export type Settled = Commit & {
   artifacts: { artifact_id: `art_${string}`; artifact: WorkArtifact }[]
   usage: Usage
   error_code: PassOverErrorCode | null
-  delivery: { mode: "tool" | "message" | "none"; status: "pending" | "held" }
+  delivery: { mode: Delivery["mode"]; status: "pending" | "held" | "delivered" }
+  transcript: "read" | "unread"
   /** The attempt that ends with it. */
   attempt: Attempt | undefined
 }
 
-export type AttemptKind = "first" | PromptKind
+export type AttemptKind = "first" | PromptKind | "recovered"
 
 export type Attempt = {
   pass_over_id: PassID
@@ -75,11 +77,40 @@ export type Delivery = {
   pass_over_id: PassID
   session_id: string
   mode: "tool" | "message" | "none"
-  status: "pending" | "held" | "delivered"
+  status: "pending" | "held" | "sending" | "delivered"
   message_id: string | null
+  owner_id: OwnerID | null
 }
 
-export type Outcome = { output: WorkOutput; usage: Usage; error_code: PassOverErrorCode | null }
+/** What a person or another process wants of a pass that runs. */
+export type Command = {
+  command_id: `cmd_${string}`
+  pass_over_id: PassID
+  kind: "cancel" | "message"
+  text: string
+  actor: string
+}
+
+export type CommandState = Command & { status: "pending" | "done" | "refused"; result: string | null }
+
+export type StoredEvent = PassEvent & { seq: number }
+
+/** A pass whose owner is gone, taken over: it is ours now. */
+export type Claimed = { pass: Pass; staged: Report | undefined; usage: Usage | undefined; attempts: number }
+
+export type Outcome = {
+  output: WorkOutput
+  usage: Usage
+  error_code: PassOverErrorCode | null
+  transcript: "read" | "unread"
+}
+
+/** What reading a transcript later adds to an outcome that was written without it. */
+export type Enriched = {
+  pass: Pass
+  output: WorkOutput
+  artifacts: Settled["artifacts"]
+}
 
 export type PassFilter = {
   session_id?: string | undefined
@@ -101,7 +132,8 @@ export type AuditFilter = {
   limit?: number | undefined
 }
 
-export type Owner = { owner_id: OwnerID; pid: number; process_start: string; host: string }
+export type Owner = { owner_id: OwnerID; pid: number; process_start: string; host: string; place: string }
+export type KnownOwner = Owner & { time_heartbeat: number }
 
 /**
  * What the core keeps. Every method is one whole operation: it happens entirely or not at all, and none of them hands
@@ -118,11 +150,20 @@ export type Store = {
   stage(input: { pass: Pass; report: Report; event: PassEvent }): Promise<"staged" | "already" | "ended">
   attempt(input: { attempt: Attempt; event: PassEvent }): Promise<void>
   refuse(note: AuditNote, event: PassEvent): Promise<void>
+  /** An event of its own, for what changes no state. */
+  announce(event: PassEvent): Promise<void>
 
   // Delivery
   /** Marks a result as having reached the originator, once; `commit` is what that means for its return context. */
   delivered(input: { pass_over_id: PassID; message_id: string | null; at: number; commit?: Commit }): Promise<boolean>
+  /** What has not reached a session yet, the oldest first. */
   deliveries(session_id: string): Promise<Delivery[]>
+  /** Results for a project's sessions that nobody has brought there yet. */
+  undelivered(directory: string): Promise<{ pass: Pass; delivery: Delivery }[]>
+  /** Takes a delivery in hand, for the one who does it; the message's id is written down before it is sent. */
+  take(input: { pass_over_id: PassID; owner_id: OwnerID; from: Delivery; message_id: string }): Promise<boolean>
+  /** A result that cannot reach its tool call any more goes another way. */
+  redirect(input: { pass_over_id: PassID; mode: Delivery["mode"] }): Promise<boolean>
 
   // Reading
   find(id: PassID): Promise<Pass | undefined>
@@ -138,10 +179,31 @@ export type Store = {
   /** Brings the log file of a session up to date with its audit lines; `append` is synchronous and gets whole lines in order. */
   flushAudit(session_id: string, append: (lines: AuditLine[]) => void): Promise<void>
   preferences(directory: string): Promise<PassOverPreferences>
+  events(after: number, limit: number): Promise<StoredEvent[]>
+  /** Changes whenever another connection has written: the cheapest way to know that there may be news. */
+  version(): Promise<number>
+
+  // Commands to passes that run somewhere
+  command(command: Command, at: number): Promise<void>
+  commandState(command_id: string): Promise<CommandState | undefined>
+  /** The commands that wait for passes of this owner. */
+  commands(owner_id: OwnerID): Promise<Command[]>
+  answer(input: { command_id: string; status: "done" | "refused"; result: string; at: number }): Promise<void>
 
   // Processes
   enter(owner: Owner, at: number): Promise<void>
   beat(owner_id: OwnerID, at: number): Promise<void>
+  owner(owner_id: OwnerID): Promise<KnownOwner | undefined>
+  /** All known owners, and those of open passes that have left no trace of themselves. */
+  owners(): Promise<(KnownOwner | { owner_id: OwnerID; lost: true })[]>
+  leave(owner_id: OwnerID): Promise<void>
+  /** Takes over passes of an owner that is gone. The fence rises, so that it cannot end them any more if it is not. */
+  claim(input: { from: OwnerID; owner_id: OwnerID; limit: number }): Promise<Claimed[]>
+  /** Settles many at once; what somebody else moved in between is left out. */
+  settleMany(inputs: readonly Settled[]): Promise<PassID[]>
+  /** Outcomes of a project whose transcript was not read yet. */
+  unread(directory: string, limit: number): Promise<{ pass: Pass; outcome: Outcome }[]>
+  enrich(input: Enriched): Promise<boolean>
 
   close(): void
 }
@@ -187,12 +249,33 @@ export type Host = {
   /** Closes a child's transcript with a line of ours. */
   close(session_id: SessionID, text: string, metadata: Record<string, unknown>): Promise<void>
   progress(pass: Pass, progress: Progress): Promise<void>
+  /** Says something to a running child; it hears it at its next boundary. */
+  say(session_id: SessionID, text: string): Promise<void>
+  /** An id for the message that brings a result: of the host's form, and to be recognised as this pass's. */
+  messageID(pass_over_id: PassID): string
+  hasMessage(session_id: SessionID, message_id: string): Promise<boolean>
+  /** Writes a result into a session, for the agent and model that are in use there now. */
+  deliver(message: ResultMessage): Promise<"sent" | "gone">
+}
+
+export type ResultMessage = {
+  session_id: SessionID
+  message_id: string
+  text: string
+  /** Whether the model goes on at once, or when the user speaks next. */
+  start: boolean
+  pass: Pass
+  output: WorkOutput
 }
 
 /** What the host tells about a session that a pass runs in. */
 export type HostEvent =
   | { type: "activity"; session_id: SessionID; tool?: { name: string; status: string; call_id: string } }
   | { type: "step"; session_id: SessionID; usage: Usage }
+  /** A tool call that has its answer. */
+  | { type: "turn"; session_id: SessionID; turn: Turn }
+  /** A session of ours is no more, by somebody's hand. */
+  | { type: "deleted"; session_id: SessionID }
   | { type: "waiting"; session_id: SessionID; request_id: string; open: boolean; what: string }
   /** The originator's tool call has its answer stored. */
   | { type: "answered"; session_id: SessionID; call_id: string; message_id: string }

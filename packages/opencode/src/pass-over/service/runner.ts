@@ -68,7 +68,7 @@ export function createRunner(
       .catch((error: unknown) => deps.log("warn", "could not close a transcript", { error: String(error) }))
   }
 
-  async function prompt(kind: AttemptKind, after?: Failure) {
+  async function prompt(kind: PromptKind | "first", after?: Failure) {
     const mine = ++latest
     try {
       const session_id = await attempt(deps, live, kind, after)

@@ -11,6 +11,7 @@ import type { Report } from "../domain/report"
 import type { ExpectedOutputType, Priority } from "../domain/request"
 import type { ReturnStatus } from "../domain/return-context"
 import type { Usage } from "../domain/run"
+import type { AttemptKind, Command } from "../service/port"
 
 type Json = Record<string, unknown>
 
@@ -27,6 +28,8 @@ export const OwnerTable = sqliteTable("pass_over_owners", {
   /** Together with the pid it names a process for good: pids come round again. */
   process_start: text().notNull(),
   host: text().notNull(),
+  /** Boot and process namespace: only within the same place does a pid say anything. */
+  place: text().notNull(),
   time_started: integer().notNull(),
   time_heartbeat: integer().notNull(),
 })
@@ -137,9 +140,17 @@ export const WorkOutputTable = sqliteTable(
     metadata: text({ mode: "json" }).$type<PassOverMetadata>().notNull(),
     usage: text({ mode: "json" }).$type<Usage>().notNull(),
     error_code: text(),
+    /** Whether what the child had done is in here already. After a crash the outcome comes first and its work later. */
+    transcript: text().$type<"read" | "unread">().notNull(),
     time_created: integer().notNull(),
   },
-  (table) => [index("work_outputs_status_idx").on(table.status)],
+  (table) => [
+    index("work_outputs_status_idx").on(table.status),
+    // Only the few that still wait for their transcript are in it.
+    index("work_outputs_transcript_idx")
+      .on(table.transcript)
+      .where(sql`${table.transcript} = 'unread'`),
+  ],
 )
 
 export const WorkArtifactTable = sqliteTable(
@@ -164,7 +175,7 @@ export const AttemptTable = sqliteTable(
   {
     pass_over_id: pass_over_id(),
     attempt: integer().notNull(),
-    kind: text().$type<"first" | "continue" | "scratch" | "finalise">().notNull(),
+    kind: text().$type<AttemptKind>().notNull(),
     child_session_id: text(),
     error_code: text(),
     error_message: text(),
@@ -182,12 +193,18 @@ export const DeliveryTable = sqliteTable(
     pass_over_id: pass_over_id().primaryKey(),
     session_id: text().notNull(),
     mode: text().$type<"tool" | "message" | "none">().notNull(),
-    status: text().$type<"pending" | "held" | "delivered">().notNull(),
+    status: text().$type<"pending" | "held" | "sending" | "delivered">().notNull(),
     message_id: text(),
+    /** Who is writing it into the session just now. */
+    owner_id: text().$type<OwnerID>(),
     time_created: integer().notNull(),
     time_delivered: integer(),
   },
-  (table) => [index("pass_over_deliveries_status_idx").on(table.status)],
+  (table) => [
+    index("pass_over_deliveries_session_id_idx")
+      .on(table.session_id)
+      .where(sql`${table.status} <> 'delivered'`),
+  ],
 )
 
 /** Append-only. (session_id, seq) is unique, so two writers can never both claim the same place in a chain. */
@@ -253,6 +270,27 @@ export const EventTable = sqliteTable(
     at: integer().notNull(),
   },
   (table) => [index("pass_over_events_pass_over_id_idx").on(table.pass_over_id)],
+)
+
+/** What somebody wants of a pass that another process runs; its owner carries it out. */
+export const CommandTable = sqliteTable(
+  "pass_over_commands",
+  {
+    command_id: text().$type<`cmd_${string}`>().primaryKey(),
+    pass_over_id: pass_over_id(),
+    kind: text().$type<Command["kind"]>().notNull(),
+    text: text().notNull(),
+    actor: text().notNull(),
+    status: text().$type<"pending" | "done" | "refused">().notNull(),
+    result: text(),
+    time_created: integer().notNull(),
+    time_done: integer(),
+  },
+  (table) => [
+    index("pass_over_commands_pending_idx")
+      .on(table.pass_over_id)
+      .where(sql`${table.status} = 'pending'`),
+  ],
 )
 
 /** Preferences that were set through us for one project, rather than written into a file. */

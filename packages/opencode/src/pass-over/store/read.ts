@@ -1,8 +1,6 @@
-import { and, asc, count, desc, eq, gte, inArray, lte, type SQL } from "drizzle-orm"
+import { and, asc, desc, eq, gt, gte, inArray, lte } from "drizzle-orm"
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
-import { z } from "zod"
 import type { AuditLine } from "../domain/audit-log"
-import type { PassOverErrorCode } from "../domain/errors"
 import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { DefaultPreference, PassOverPreferences } from "../domain/preference"
@@ -11,55 +9,24 @@ import {
   AttemptTable,
   AuditTable,
   DefaultTable,
-  DeliveryTable,
+  EventTable,
   PassOverRequestTable,
   PreferenceTable,
   ReturnContextTable,
-  WorkArtifactTable,
   WorkContextTable,
-  WorkOutputTable,
 } from "./pass-over.sql"
-import { toLine, toPass } from "./row"
+import { toLine, toOutcome } from "./row"
+import { passesWhere, type Base } from "./statement"
 
-const passes = (db: BunSQLiteDatabase, where: SQL | undefined, limit?: number): Pass[] =>
-  db
-    .select()
-    .from(PassOverRequestTable)
-    .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
-    .where(where)
-    .orderBy(asc(PassOverRequestTable.id))
-    .limit(limit ?? -1)
-    .all()
-    .map((row) => toPass(row.pass_over_requests, row.return_contexts))
-
-export const findPass = (db: BunSQLiteDatabase, id: PassID) => passes(db, eq(PassOverRequestTable.id, id), 1)[0]
-
-function outcome(db: BunSQLiteDatabase, id: PassID): Outcome | undefined {
-  const row = db.select().from(WorkOutputTable).where(eq(WorkOutputTable.work_id, id)).get()
-  const pass = row && findPass(db, id)
+function outcome({ run }: Base, id: PassID): Outcome | undefined {
+  const row = run.select.output.get({ id })
+  const pass = row && run.pass.byId({ id })
   if (!row || !pass) return
-  const artifacts = db
-    .select({ body: WorkArtifactTable.body })
-    .from(WorkArtifactTable)
-    .where(eq(WorkArtifactTable.pass_over_id, id))
-    .orderBy(asc(WorkArtifactTable.position))
-    .all()
-  return {
-    output: {
-      work_id: id,
-      subagent_id: pass.subagent_id,
-      originating_agent_id: pass.originating_agent_id,
-      status: row.status,
-      ...(row.completion_reason === null ? {} : { completion_reason: row.completion_reason }),
-      artifacts: artifacts.map((artifact) => artifact.body),
-      summary: row.summary,
-      return_to: pass.originating_agent_id,
-      auto_apply_allowed: row.auto_apply_allowed,
-      metadata: row.metadata,
-    },
-    usage: row.usage,
-    error_code: row.error_code as PassOverErrorCode | null,
-  }
+  return toOutcome(
+    pass,
+    row,
+    run.select.artifacts.all({ id }).map((artifact) => artifact.body),
+  )
 }
 
 function stored(db: BunSQLiteDatabase, directory: string): PassOverPreferences {
@@ -75,7 +42,7 @@ function stored(db: BunSQLiteDatabase, directory: string): PassOverPreferences {
 }
 
 const list = (db: BunSQLiteDatabase, filter: PassFilter): Pass[] =>
-  passes(
+  passesWhere(
     db,
     and(
       filter.session_id === undefined ? undefined : eq(PassOverRequestTable.session_id, filter.session_id),
@@ -121,43 +88,20 @@ type Reads = Pick<
   | "attempts"
   | "repeated"
   | "audit"
-  | "deliveries"
+  | "events"
+  | "version"
   | "preferences"
 >
 
 /** Only short reads by index: what goes over many rows belongs to the API process or a Worker, never to opencode's event loop. */
-export function createReads(db: BunSQLiteDatabase): Reads {
+export function createReads(base: Base, version: () => number): Reads {
+  const { db, run } = base
   return {
-    find: async (id) => (z.uuid().safeParse(id).success ? findPass(db, id) : undefined),
-
-    byChild: async (session_id) => passes(db, eq(PassOverRequestTable.child_session_id, session_id), 1)[0],
-
-    byCall: async (session_id, call_id) =>
-      passes(db, and(eq(PassOverRequestTable.session_id, session_id), eq(PassOverRequestTable.call_id, call_id)), 1)[0],
-
+    find: async (id) => run.pass.byId({ id }),
+    byChild: async (session_id) => run.pass.byChild({ session_id }),
+    byCall: async (session_id, call_id) => run.pass.byCall({ session_id, call_id }),
     list: async (filter) => list(db, filter),
-
-    request: async (id) => {
-      const pass = findPass(db, id)
-      const row = db.select().from(WorkContextTable).where(eq(WorkContextTable.pass_over_id, id)).get()
-      if (!pass || !row) return
-      return {
-        manifest: row.manifest,
-        request: {
-          id: pass.id,
-          originating_agent_id: pass.originating_agent_id,
-          subagent_id: pass.subagent_id,
-          work_context: row.context,
-          reason: pass.reason,
-          priority: pass.priority,
-          timeout_ms: pass.timeout_ms,
-          return_required: pass.return_required,
-          auto_apply_on_success: pass.auto_apply_on_success,
-          constraints: pass.constraints,
-          expected_output_type: pass.expected_output_type,
-        },
-      }
-    },
+    request: async (id) => request(base, id),
 
     staged: async (id) =>
       db
@@ -166,34 +110,40 @@ export function createReads(db: BunSQLiteDatabase): Reads {
         .where(eq(ReturnContextTable.pass_over_id, id))
         .get()?.staged ?? undefined,
 
-    outcome: async (id) => outcome(db, id),
+    outcome: async (id) => outcome(base, id),
 
     attempts: async (id) =>
       db.select().from(AttemptTable).where(eq(AttemptTable.pass_over_id, id)).orderBy(asc(AttemptTable.attempt)).all(),
 
-    repeated: async ({ root_session_id, from, to, objective_hash }) =>
-      db
-        .select({ count: count() })
-        .from(PassOverRequestTable)
-        .where(
-          and(
-            eq(PassOverRequestTable.root_session_id, root_session_id),
-            eq(PassOverRequestTable.objective_hash, objective_hash),
-            eq(PassOverRequestTable.originating_agent_id, from),
-            eq(PassOverRequestTable.subagent_id, to),
-          ),
-        )
-        .get()?.count ?? 0,
-
+    repeated: async (input) => run.select.repeated.get(input)?.count ?? 0,
     audit: async (filter) => audit(db, filter),
-
-    deliveries: async (session_id) =>
-      db
-        .select()
-        .from(DeliveryTable)
-        .where(and(eq(DeliveryTable.session_id, session_id), inArray(DeliveryTable.status, ["pending", "held"])))
-        .all(),
-
     preferences: async (directory) => stored(db, directory),
+
+    events: async (after, limit) =>
+      db.select().from(EventTable).where(gt(EventTable.seq, after)).orderBy(asc(EventTable.seq)).limit(limit).all(),
+
+    version: async () => version(),
+  }
+}
+
+function request({ db, run }: Base, id: PassID) {
+  const pass = run.pass.byId({ id })
+  const row = db.select().from(WorkContextTable).where(eq(WorkContextTable.pass_over_id, id)).get()
+  if (!pass || !row) return
+  return {
+    manifest: row.manifest,
+    request: {
+      id: pass.id,
+      originating_agent_id: pass.originating_agent_id,
+      subagent_id: pass.subagent_id,
+      work_context: row.context,
+      reason: pass.reason,
+      priority: pass.priority,
+      timeout_ms: pass.timeout_ms,
+      return_required: pass.return_required,
+      auto_apply_on_success: pass.auto_apply_on_success,
+      constraints: pass.constraints,
+      expected_output_type: pass.expected_output_type,
+    },
   }
 }

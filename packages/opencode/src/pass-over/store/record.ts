@@ -1,9 +1,7 @@
-import { desc, eq } from "drizzle-orm"
-import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
 import { canonical, GENESIS } from "../domain/audit-log"
 import type { AuditNote, PassEvent } from "../domain/pass"
-import { AuditTable, EventTable } from "./pass-over.sql"
 import { storable } from "./row"
+import type { Statements } from "./statement"
 
 export const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex")
 
@@ -11,23 +9,13 @@ export const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(te
  * Writes down what happened: the audit line at the end of its session's chain, and the event. Only ever called inside
  * the transaction that makes it happen, so that neither can exist without the other.
  */
-export function record(db: BunSQLiteDatabase, note: AuditNote, event: PassEvent) {
+export function record(run: Statements, note: AuditNote, event: PassEvent) {
   const entry = storable(note)
-  const last = db
-    .select({ seq: AuditTable.seq, hash: AuditTable.hash })
-    .from(AuditTable)
-    .where(eq(AuditTable.session_id, entry.session_id))
-    .orderBy(desc(AuditTable.seq))
-    .limit(1)
-    .get()
+  const last = run.select.lastLine.get({ session_id: entry.session_id })
   const line = { ...entry, seq: (last?.seq ?? 0) + 1 }
   const prev = last?.hash ?? GENESIS
-  db.insert(AuditTable)
-    .values({ ...line, directory: event.directory, prev, hash: sha256(canonical(line, prev)) })
-    .run()
-  announce(db, event)
+  run.insert.audit({ ...line, directory: event.directory, prev, hash: sha256(canonical(line, prev)) })
+  announce(run, event)
 }
 
-export function announce(db: BunSQLiteDatabase, event: PassEvent) {
-  db.insert(EventTable).values(event).run()
-}
+export const announce = (run: Statements, event: PassEvent) => run.insert.event(event)

@@ -1,7 +1,10 @@
 import type { InferSelectModel } from "drizzle-orm"
 import type { AuditLine } from "../domain/audit-log"
 import type { Pass } from "../domain/pass"
-import type { AuditTable, PassOverRequestTable, ReturnContextTable } from "./pass-over.sql"
+import type { WorkArtifact } from "../domain/artifact"
+import type { PassOverErrorCode } from "../domain/errors"
+import type { Outcome } from "../service/port"
+import type { AuditTable, PassOverRequestTable, ReturnContextTable, WorkOutputTable } from "./pass-over.sql"
 
 type RequestRow = InferSelectModel<typeof PassOverRequestTable>
 type ReturnRow = InferSelectModel<typeof ReturnContextTable>
@@ -34,3 +37,26 @@ export function toLine(row: InferSelectModel<typeof AuditTable>): AuditLine {
   const { id: _id, directory: _directory, ...line } = row
   return line
 }
+
+/** An outcome put together from its row, its pass and its artifacts. */
+export const toOutcome = (
+  pass: Pass,
+  row: InferSelectModel<typeof WorkOutputTable>,
+  artifacts: WorkArtifact[],
+): Outcome => ({
+  output: {
+    work_id: pass.id,
+    subagent_id: pass.subagent_id,
+    originating_agent_id: pass.originating_agent_id,
+    status: row.status,
+    ...(row.completion_reason === null ? {} : { completion_reason: row.completion_reason }),
+    artifacts,
+    summary: row.summary,
+    return_to: pass.originating_agent_id,
+    auto_apply_allowed: row.auto_apply_allowed,
+    metadata: row.metadata,
+  },
+  usage: row.usage,
+  error_code: row.error_code as PassOverErrorCode | null,
+  transcript: row.transcript,
+})

@@ -1,23 +1,7 @@
 import { expect, test } from "bun:test"
-import type { Outcome } from "../../../src/pass-over/service/port"
 import type { Runner } from "../../../src/pass-over/service/runner"
-import { createEngineWorld, type EngineWorld } from "../support/engine"
-
-const VERDICT = { decision: "approved", decision_reason: "It is right." }
-
-async function started(world: EngineWorld, ...ask: Parameters<EngineWorld["ask"]>): Promise<Runner> {
-  const sent = await world.ask(...ask)
-  if (!sent.ok) throw new Error(sent.refusal.message)
-  return sent.runner
-}
-
-/** Runs the clock until a pass has its outcome. */
-async function outcomeOf(world: EngineWorld, runner: Runner): Promise<Outcome> {
-  const found = {} as { outcome?: Outcome }
-  void runner.outcome.then((outcome) => (found.outcome = outcome))
-  await world.clock.until(() => found.outcome !== undefined)
-  return found.outcome!
-}
+import { outcomeOf, started, VERDICT } from "../support/drive"
+import { createEngineWorld } from "../support/engine"
 
 test("a child that returns ends its pass at the end of its step, with everything it cost", async () => {
   using world = createEngineWorld()
@@ -48,7 +32,10 @@ test("a child that returns ends its pass at the end of its step, with everything
 test("a child that stops without a return is asked for it once, with only that tool open", async () => {
   using world = createEngineWorld()
   world.host.script("audit", async (child) => {
-    if (child.prompt.kind === "first") return void child.say("I think it is fine.")
+    if (child.prompt.kind === "first") {
+      child.say("I think it is fine.")
+      return
+    }
     await child.return(VERDICT)
     child.step()
     await child.told

@@ -178,7 +178,7 @@ describe("a database that a newer version made", () => {
     const { store, client } = database
     const at = world.clock.now()
     const told = event(pass, "pass.attempt", at)
-    const owner = { owner_id: world.ids.make("own"), pid: 1, process_start: "1", host: "here" }
+    const owner = { owner_id: world.ids.make("own"), pid: 1, process_start: "1", host: "here", place: "boot" }
     const dump = () =>
       ["pass_over_requests", "return_contexts", "pass_over_audit", "pass_over_events", "pass_over_owners"].map(
         (table) => client.query(`select * from ${table}`).all(),

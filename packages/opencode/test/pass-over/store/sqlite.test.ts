@@ -97,7 +97,7 @@ describe("the store of processes", () => {
   test("knows when a process came and when it was last alive", async () => {
     using database = openStore(":memory:")
     const { ids, clock } = createWorld()
-    const owner = { owner_id: ids.make("own"), pid: 42, process_start: "1234", host: "here" }
+    const owner = { owner_id: ids.make("own"), pid: 42, process_start: "1234", host: "here", place: "boot" }
     const entered = clock.now()
     await database.store.enter(owner, entered)
     clock.advance(5_000)

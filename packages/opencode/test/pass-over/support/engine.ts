@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { DEFAULTS, ORIGINATORS } from "../../../src/agent/agent"
-import { createPassOver } from "../../../src/pass-over"
+import { createPassOver, type PassOverOptions } from "../../../src/pass-over"
 import type { Written } from "../../../src/pass-over/domain/config"
 import { PassID } from "../../../src/pass-over/domain/id"
 import { send, type Ask, type Caller } from "../../../src/pass-over/service/api-send"
-import type { Engine, Project } from "../../../src/pass-over/service/engine"
-import type { Ids } from "../../../src/pass-over/service/port"
+import { createEngine, type Engine, type Project } from "../../../src/pass-over/service/engine"
+import type { Ids, Log, Store } from "../../../src/pass-over/service/port"
 import { createFakeClock, type FakeClock } from "./fake-clock"
 import { createScriptedHost, type ScriptedHost } from "./scripted-host"
 
@@ -19,7 +19,13 @@ export type EngineWorld = {
   ask(more?: Partial<Ask>, caller?: Partial<Caller>): ReturnType<typeof send>
 } & Disposable
 
-export type EngineWorldOptions = { path?: string; owner?: string; seed?: number }
+export type EngineWorldOptions = {
+  path?: string
+  owner?: string
+  seed?: number
+  /** The store of another world: two processes on one database. */
+  store?: Store
+}
 
 /** Ids that count, so that a test reads the same every time. */
 export function countingIds(seed = 0): Ids {
@@ -37,19 +43,19 @@ export function createEngineWorld(options: EngineWorldOptions = {}): EngineWorld
   const clock = createFakeClock()
   const host = createScriptedHost({ after: clock.after, now: clock.now })
   const logged: EngineWorld["logged"] = []
-  const made = createPassOver({
-    path: options.path ?? ":memory:",
+  const deps = {
     clock,
     ids: countingIds(options.seed),
-    tokens: async () => (text) => Math.ceil(text.length / 4),
-    hash: (text) => createHash("sha256").update(text).digest("hex"),
-    log: (level, message) => void logged.push({ level, message }),
-    owner_id: `own_${(options.owner ?? "1").padStart(32, "0")}`,
+    tokens: async () => (text: string) => Math.ceil(text.length / 4),
+    hash: (text: string) => createHash("sha256").update(text).digest("hex"),
+    log: ((level, message) => void logged.push({ level, message })) as Log,
+    owner_id: `own_${(options.owner ?? "1").padStart(32, "0")}` as const,
     user_id: "tester",
     agents: { defaults: DEFAULTS, originators: ORIGINATORS },
-  })
-  if (!made.ok) throw new Error(made.problem)
-  const { engine } = made
+  } as const
+  const engine = options.store
+    ? createEngine({ ...deps, store: options.store })
+    : opened({ ...deps, path: options.path ?? ":memory:" })
   host.join(engine)
   const preferences: Written[] = []
   const project: Project = { host, directory: "/project", written: async () => preferences, logged: () => {} }
@@ -76,6 +82,12 @@ export function createEngineWorld(options: EngineWorldOptions = {}): EngineWorld
         },
         { subagent: "audit", objective: `Review part ${calls}`, reason: "code_review", ...more },
       ),
-    [Symbol.dispose]: () => engine.store.close(),
+    [Symbol.dispose]: () => (options.store ? undefined : engine.store.close()),
   }
+}
+
+function opened(options: PassOverOptions): Engine {
+  const made = createPassOver(options)
+  if (!made.ok) throw new Error(made.problem)
+  return made.engine
 }

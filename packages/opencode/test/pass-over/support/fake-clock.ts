@@ -42,6 +42,11 @@ export function createFakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
     now: () => wall,
     mono: () => mono,
     after(ms, run) {
+      // No time is a turn of the event loop: it passes without being told to.
+      if (ms <= 0) {
+        const turn = setImmediate(run)
+        return () => clearImmediate(turn)
+      }
       const timer = { at: mono + ms, order: order++, run }
       timers.add(timer)
       return () => void timers.delete(timer)

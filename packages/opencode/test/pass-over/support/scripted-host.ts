@@ -4,7 +4,7 @@ import type { Pass } from "../../../src/pass-over/domain/pass"
 import { NO_USAGE, type Usage } from "../../../src/pass-over/domain/run"
 import { returnFromPassOver } from "../../../src/pass-over/service/api-return"
 import type { Engine } from "../../../src/pass-over/service/engine"
-import type { Host, Progress, Prompt, Rest } from "../../../src/pass-over/service/port"
+import type { Host, Progress, Prompt, Rest, ResultMessage } from "../../../src/pass-over/service/port"
 
 /** What a scripted child can do in answer to a prompt. */
 export type Child = {
@@ -40,6 +40,10 @@ export type ScriptedHost = Host & {
     narrowed: boolean
   }[]
   readonly prompts: Prompt[]
+  readonly said: { session_id: string; text: string }[]
+  readonly delivered: ResultMessage[]
+  /** Sessions that somebody deleted. */
+  readonly gone: Set<string>
   readonly shown: { pass_over_id: string; progress: Progress }[]
   script(agent: string, script: Script): void
   /** Has to be told the engine before anything runs: the two know each other. */
@@ -67,6 +71,9 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
   const children: ScriptedHost["children"] = []
   const prompts: Prompt[] = []
   const shown: ScriptedHost["shown"] = []
+  const said: ScriptedHost["said"] = []
+  const delivered: ResultMessage[] = []
+  const gone = new Set<string>()
   const messages = new Map<string, ContextMessage[]>()
   const stops = new Map<string, { promise: Promise<void>; resolve: () => void; done: boolean }>()
   const world = {} as { engine: Engine }
@@ -119,6 +126,8 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
           tool_output,
         })
         world.engine.hear({ type: "activity", session_id, tool: { name: tool_name, status: "completed", call_id } })
+        const turn = { tool: tool_name, input: JSON.stringify(tool_input), output: tool_output, failed: false }
+        world.engine.hear({ type: "turn", session_id, turn })
       },
       async return(report) {
         const returned = await returnFromPassOver(world.engine, { session_id, agent, report })
@@ -138,6 +147,9 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
   }
 
   return {
+    said,
+    delivered,
+    gone,
     children,
     prompts,
     shown,
@@ -166,6 +178,14 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     },
     onlyReturn: async (session_id) => void (entry(session_id).narrowed = true),
     close: async (session_id, text) => void (entry(session_id).closed = text),
+    say: async (session_id, text) => void said.push({ session_id, text }),
+    messageID: (pass_over_id) => `msg_${++serial}_${pass_over_id}`,
+    hasMessage: async (_session_id, message_id) => delivered.some((message) => message.message_id === message_id),
+    deliver: async (message) => {
+      if (gone.has(message.session_id)) return "gone"
+      delivered.push(message)
+      return "sent"
+    },
     progress: async (pass, progress) => void shown.push({ pass_over_id: pass.id, progress }),
   }
 }

@@ -237,6 +237,7 @@ export function createWorld({ lane = 0, clock = createClock() }: WorldOptions = 
       usage: { ...NO_USAGE, input: 1_000, output: 200, cost: 0.02 },
       error_code: null,
       delivery: { mode: "tool", status: "pending" },
+      transcript: "read",
       attempt: undefined,
       ...overrides,
     }

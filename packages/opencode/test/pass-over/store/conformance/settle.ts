@@ -41,6 +41,7 @@ export function settleContract(setup: Setup) {
         output: input.output,
         usage: input.usage,
         error_code: null,
+        transcript: "read",
       })
       expect((await scene.lines()).at(-1)).toMatchObject({ ...input.note, artifacts_count: 2, returned: true })
       expect((await scene.events()).at(-1)).toEqual(input.event)

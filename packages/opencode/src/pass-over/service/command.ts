@@ -1,0 +1,81 @@
+import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
+import type { PassID } from "../domain/id"
+import { event } from "../domain/pass"
+import { ended } from "../domain/return-context"
+import type { Engine } from "./engine"
+import type { Command, Host } from "./port"
+import type { Runner } from "./runner"
+
+export type Done = { ok: true; text: string } | { ok: false; refusal: Refusal }
+
+const no = (code: PassOverErrorCode, message: string, suggestion: string): Done => ({
+  ok: false,
+  refusal: refuse(code, message, { suggestion }),
+})
+
+async function message(engine: Engine, host: Host, runner: Runner, command: Command): Promise<Done> {
+  const child = runner.pass.child_session_id
+  if (child === null) {
+    return no(PassOverErrorCode.STALE_REVISION, "Its child has not started yet.", "Try again in a moment.")
+  }
+  await host.say(child, `${command.actor} says: ${command.text}`)
+  await engine.store.announce(
+    event(runner.pass, "pass.message", engine.clock.now(), { actor: command.actor, text: command.text }),
+  )
+  return { ok: true, text: `Said to ${runner.pass.subagent_id}; it reads it at its next step.` }
+}
+
+function cancel(runner: Runner, command: Command): Done {
+  runner.input({
+    type: "cancel",
+    failure: { code: PassOverErrorCode.CANCELLED, message: command.text || `cancelled by ${command.actor}` },
+  })
+  return { ok: true, text: "Cancelled." }
+}
+
+async function perform(engine: Engine, command: Command): Promise<Done> {
+  const running = engine.running.get(command.pass_over_id)
+  if (!running)
+    return no(PassOverErrorCode.STALE_REVISION, "This pass does not run any more.", "Read its outcome instead.")
+  const host = engine.running.hostOf(running.pass.id)
+  if (command.kind === "cancel" || !host) return cancel(running, command)
+  return message(engine, host, running, command)
+}
+
+/** Carries out the commands that wait for passes of this process. */
+export async function attend(engine: Engine) {
+  for (const command of await engine.store.commands(engine.owner_id)) {
+    const done = await perform(engine, command).catch((error: unknown) =>
+      no(PassOverErrorCode.SUBAGENT_CRASHED, String(error), "Look into opencode's log."),
+    )
+    await engine.store.answer({
+      command_id: command.command_id,
+      status: done.ok ? "done" : "refused",
+      result: done.ok ? done.text : done.refusal.message,
+      at: engine.clock.now(),
+    })
+  }
+}
+
+export type Order = { pass_over_id: PassID; kind: Command["kind"]; text: string; actor: string }
+
+/** Asks for something of a pass, wherever it runs: here at once, elsewhere through a row that its owner picks up. */
+export async function order(engine: Engine, { pass_over_id, kind, text, actor }: Order): Promise<Done> {
+  const pass = await engine.store.find(pass_over_id)
+  if (!pass) return no(PassOverErrorCode.NOT_FOUND, `No pass ${pass_over_id} is known.`, "Check the id.")
+  if (ended(pass.status) || pass.status === "returned") {
+    return no(
+      PassOverErrorCode.STALE_REVISION,
+      `Pass ${pass.id} has ended already (${pass.status}).`,
+      "Read its outcome instead.",
+    )
+  }
+  const command: Command = { command_id: engine.ids.make("cmd"), pass_over_id, kind, text, actor }
+  await engine.store.command(command, engine.clock.now())
+  if (pass.owner_id === engine.owner_id) await attend(engine)
+  const state = await engine.store.commandState(command.command_id)
+  if (state?.status === "done") return { ok: true, text: state.result ?? "Done." }
+  if (state?.status === "refused")
+    return no(PassOverErrorCode.STALE_REVISION, state.result ?? "Refused.", "Read its outcome instead.")
+  return { ok: true, text: "Handed to the opencode that runs this pass." }
+}

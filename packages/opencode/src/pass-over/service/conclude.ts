@@ -1,0 +1,127 @@
+import type { AuditAction } from "../domain/audit-log"
+import type { ContextMessage } from "../domain/context"
+import { PassOverErrorCode } from "../domain/errors"
+import { artifacts, filesRead, lastWords } from "../domain/extract"
+import { fromReport, fromSalvage, type Ending } from "../domain/outcome"
+import type { OriginationLink, WorkOutput } from "../domain/output"
+import { event, note, type Pass } from "../domain/pass"
+import type { Report } from "../domain/report"
+import { move } from "../domain/return-context"
+import type { Failure } from "../domain/retry"
+import type { Usage } from "../domain/run"
+import type { Attempt, Delivery, Ids, Outcome, Settled } from "./port"
+
+/** All that is known when a pass ends, whoever ended it and whenever its transcript is read. */
+export type Facts = {
+  pass: Pass
+  report: Report | undefined
+  failure: Failure | undefined
+  /** What the child said and did; nothing when that could not be read in time. */
+  messages: readonly ContextMessage[] | undefined
+  usage: Usage
+  at: number
+  wall_ms: number
+  waited_ms: number
+  attempt: Attempt | undefined
+}
+
+type End = "returned" | "timed_out" | "cancelled"
+
+const EVENTS = {
+  returned: "pass.returned",
+  timed_out: "pass.timed_out",
+  cancelled: "pass.cancelled",
+} as const satisfies Record<End & AuditAction, string>
+
+const LOST: Failure = { code: PassOverErrorCode.INVALID_WORK_OUTPUT, message: "its return was lost" }
+
+/** What a failure means for the return context. A child that crashed has returned too: what it returned is a failure. */
+export function endOf(code: PassOverErrorCode | null): End {
+  if (code === PassOverErrorCode.SUBAGENT_TIMEOUT) return "timed_out"
+  if (code === PassOverErrorCode.CANCELLED || code === PassOverErrorCode.DECLINED) return "cancelled"
+  return "returned"
+}
+
+function chain(pass: Pass, at: number): OriginationLink[] {
+  const [first = pass.originating_agent_id, ...more] = pass.ancestors
+  return [
+    { agent_id: first, timestamp: pass.time_created, action: "initiated" },
+    ...more.map((agent_id) => ({ agent_id, timestamp: pass.time_created, action: "delegated" as const })),
+    { agent_id: pass.subagent_id, timestamp: at, action: "returned" },
+  ]
+}
+
+function ending({ pass, messages = [], at, wall_ms, waited_ms, failure }: Facts): Ending {
+  return {
+    pass_over_id: pass.id,
+    originating_agent_id: pass.originating_agent_id,
+    subagent_id: pass.subagent_id,
+    observed: artifacts(messages, pass.subagent_id),
+    last_words: failure ? lastWords(messages, pass.subagent_id) : "",
+    files_read: filesRead(messages),
+    metadata: {
+      created_at: pass.time_created,
+      ...(pass.time_started === null ? {} : { started_at: pass.time_started }),
+      completed_at: at,
+      returned_at: at,
+      pass_over_id: pass.id,
+      trace_id: pass.trace_id,
+      chain_depth: pass.chain_depth,
+      origination_chain: chain(pass, at),
+      policy_name: pass.policy,
+      policy_override: Object.keys(pass.overrides).length > 0,
+      wall_time_ms: wall_ms,
+      subagent_compute_ms: Math.max(0, wall_ms - waited_ms),
+      applied: false,
+    },
+  }
+}
+
+/** The outcome of a pass: from its return where there is one, else from what is left of its child. */
+export function outcomeOf(facts: Facts): Outcome {
+  const failure = facts.report ? facts.failure : (facts.failure ?? LOST)
+  const end = ending({ ...facts, failure })
+  const output = facts.report && !failure ? fromReport(end, facts.report) : fromSalvage(end, failure ?? LOST)
+  return {
+    output,
+    usage: facts.usage,
+    error_code: failure?.code ?? null,
+    transcript: facts.messages || facts.pass.child_session_id === null ? "read" : "unread",
+  }
+}
+
+export const stamped = (ids: Ids, artifacts: WorkOutput["artifacts"]): Settled["artifacts"] =>
+  artifacts.map((artifact) => ({ artifact_id: ids.make("art"), artifact }))
+
+/** How a result reaches its originator: as the answer to the tool call that waits for it, or as a message later. */
+export const modeOf = (pass: Pass): Delivery["mode"] => {
+  if (!pass.return_required) return "none"
+  return pass.wait ? "tool" : "message"
+}
+
+/** Everything that is written down when a pass ends; nothing where it has ended already. */
+export function conclude(ids: Ids, facts: Facts, outcome: Outcome, mode: Delivery["mode"]): Settled | undefined {
+  const { pass, at } = facts
+  const { output, error_code } = outcome
+  const end = endOf(error_code)
+  const decided = move(pass, end)
+  if (!decided.ok) return
+  return {
+    pass,
+    move: decided.move,
+    at,
+    output,
+    artifacts: stamped(ids, output.artifacts),
+    usage: outcome.usage,
+    error_code,
+    transcript: outcome.transcript,
+    attempt: facts.attempt,
+    delivery: { mode, status: mode === "none" ? "delivered" : "pending" },
+    note: note(pass, { action: end, actor: pass.subagent_id, at, output, error_code: error_code ?? undefined }),
+    event: event(pass, EVENTS[end], at, {
+      status: output.status,
+      decision: output.summary.decision ?? null,
+      error_code,
+    }),
+  }
+}

@@ -1,0 +1,175 @@
+import { PassOverErrorCode } from "../domain/errors"
+import type { OwnerID } from "../domain/id"
+import type { Pass } from "../domain/pass"
+import { NO_USAGE } from "../domain/run"
+import { conclude, outcomeOf, stamped, type Facts } from "./conclude"
+import { bring, delivered } from "./deliver"
+import type { Engine, Project } from "./engine"
+import type { Claimed, Delivery, KnownOwner, Outcome, Settled } from "./port"
+
+/** Whether a process is still there. `unknown` is one that we cannot see from here, as on another machine. */
+export type Alive = (owner: KnownOwner) => "alive" | "dead" | "unknown"
+
+// Who cannot be seen is taken for dead when nothing was heard of it for this long.
+const LEASE_MS = 60_000
+// One transaction's worth: it holds the write lock and opencode's event loop for a few milliseconds.
+const CHUNK = 50
+/** How many transcripts are read at once. */
+const READERS = 4
+
+function gone(engine: Engine, alive: Alive, owner: KnownOwner | { owner_id: OwnerID; lost: true }): boolean {
+  if (owner.owner_id === engine.owner_id) return false
+  if ("lost" in owner) return true
+  const state = alive(owner)
+  return state === "dead" || (state === "unknown" && engine.clock.now() - owner.time_heartbeat > LEASE_MS)
+}
+
+/** What is known of a pass whose process is gone, before anything was read of its child. */
+function factsOf(engine: Engine, { pass, staged, usage, attempts }: Claimed): Facts {
+  const at = engine.clock.now()
+  return {
+    pass,
+    report: staged,
+    failure: staged
+      ? undefined
+      : { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "the opencode that ran it has ended" },
+    messages: undefined,
+    usage: usage ?? NO_USAGE,
+    at,
+    wall_ms: Math.max(0, at - pass.time_created),
+    waited_ms: 0,
+    attempt:
+      attempts === 0
+        ? undefined
+        : {
+            pass_over_id: pass.id,
+            attempt: attempts + 1,
+            kind: "recovered",
+            child_session_id: pass.child_session_id,
+            error_code: staged ? null : PassOverErrorCode.SUBAGENT_CRASHED,
+            error_message: null,
+            usage: null,
+            time_started: at,
+            time_ended: at,
+          },
+  }
+}
+
+function settledOf(engine: Engine, claimed: Claimed): Settled | undefined {
+  const facts = factsOf(engine, claimed)
+  // What never started leaves nothing to read; it is cancelled, because nothing came back from it.
+  const unstarted = claimed.pass.status === "initial"
+  const failure = unstarted
+    ? { code: PassOverErrorCode.CANCELLED, message: "the opencode that was to run it ended before it began" }
+    : facts.failure
+  const known = { ...facts, failure }
+  return conclude(engine.ids, known, outcomeOf(known), claimed.pass.return_required ? "message" : "none")
+}
+
+const breathe = ({ clock }: Engine) => new Promise<void>((resolve) => void clock.after(0, resolve))
+
+/**
+ * Gives every pass whose owner is gone its one outcome. It needs no host: what the child had done is read later, when
+ * its project is open. Comes back with how many there were.
+ */
+export async function recover(engine: Engine, alive: Alive): Promise<number> {
+  let recovered = 0
+  for (const owner of await engine.store.owners()) {
+    if (!gone(engine, alive, owner)) continue
+    for (;;) {
+      const claimed = await engine.store.claim({ from: owner.owner_id, owner_id: engine.owner_id, limit: CHUNK })
+      if (claimed.length === 0) break
+      const settled = await engine.store.settleMany(claimed.flatMap((each) => settledOf(engine, each) ?? []))
+      recovered += settled.length
+      await breathe(engine)
+    }
+    await engine.store.leave(owner.owner_id)
+  }
+  if (recovered > 0) engine.log("warn", `${recovered} interrupted passes were given their outcome`)
+  return recovered
+}
+
+/** An outcome that could not wait for its transcript gets it now. */
+export async function complete(engine: Engine, project: Project, pass: Pass, outcome: Outcome) {
+  if (outcome.transcript === "unread") await read(engine, project, { pass, outcome })
+}
+
+/** Adds what a child had done to an outcome that was written without it. */
+async function read(engine: Engine, project: Project, { pass, outcome }: { pass: Pass; outcome: Outcome }) {
+  if (pass.child_session_id === null) return
+  const messages = await project.host.messages(pass.child_session_id).catch(() => [])
+  const report = await engine.store.staged(pass.id)
+  const { completed_at = engine.clock.now(), wall_time_ms, subagent_compute_ms } = outcome.output.metadata
+  const whole = outcomeOf({
+    pass,
+    report,
+    failure: outcome.error_code
+      ? { code: outcome.error_code, message: "the opencode that ran it has ended" }
+      : undefined,
+    messages,
+    usage: outcome.usage,
+    at: completed_at,
+    wall_ms: wall_time_ms,
+    waited_ms: wall_time_ms - subagent_compute_ms,
+    attempt: undefined,
+  })
+  const known = outcome.output.artifacts.length
+  // What it returned comes first in both; what it was seen doing is added behind it.
+  const added = report ? whole.output.artifacts.slice(known) : whole.output.artifacts
+  await engine.store.enrich({ pass, output: whole.output, artifacts: stamped(engine.ids, added) })
+}
+
+async function readAll(engine: Engine, project: Project) {
+  for (;;) {
+    const batch = await engine.store.unread(project.directory, READERS)
+    if (batch.length === 0) return
+    await Promise.all(batch.map((each) => read(engine, project, each)))
+    // What could not be read is not read again and again.
+    const left = new Set((await engine.store.unread(project.directory, READERS)).map(({ pass }) => pass.id))
+    if (batch.every(({ pass }) => left.has(pass.id))) return
+  }
+}
+
+async function dead(engine: Engine, alive: Alive, owner_id: OwnerID) {
+  const owner = await engine.store.owner(owner_id)
+  return gone(engine, alive, owner ?? { owner_id, lost: true })
+}
+
+/** Nobody is bringing this result, and nobody will. */
+async function abandoned(engine: Engine, alive: Alive, { pass, delivery }: { pass: Pass; delivery: Delivery }) {
+  if (delivery.status === "held") return false
+  if (delivery.status === "sending") return delivery.owner_id === null || dead(engine, alive, delivery.owner_id)
+  // Its tool call may still be waiting in the process that runs it.
+  if (delivery.mode === "tool") return dead(engine, alive, pass.owner_id)
+  return engine.running.get(pass.id) === undefined
+}
+
+/** Brings what could not be delivered before, without starting a model: no money is spent without the user. */
+async function bringAll(engine: Engine, project: Project, alive: Alive) {
+  for (const { pass, delivery } of await engine.store.undelivered(project.directory)) {
+    if (!(await abandoned(engine, alive, { pass, delivery }))) continue
+    if (delivery.mode === "tool" && (await arrived(engine, project, pass))) continue
+    if (delivery.mode === "tool") await engine.store.redirect({ pass_over_id: pass.id, mode: "message" })
+    await bring(engine, project, { pass, delivery: { ...delivery, mode: "message" }, start: false })
+  }
+}
+
+/** The tool call may have its answer stored, though nobody was left to write that down. */
+async function arrived(engine: Engine, project: Project, pass: Pass): Promise<boolean> {
+  if (pass.call_id === null) return false
+  const messages = await project.host.messages(pass.session_id)
+  const part = messages.flatMap((message) => message.parts).find((each) => each.call_id === pass.call_id)
+  if (part?.tool_status !== "completed") return false
+  await delivered(engine, project, pass.id, pass.message_id)
+  return true
+}
+
+/** What a project finds when it is opened: outcomes to complete, results to bring. Never throws. */
+export async function resume(engine: Engine, project: Project, alive: Alive) {
+  try {
+    await readAll(engine, project)
+    await bringAll(engine, project, alive)
+  } catch (error) {
+    engine.log("warn", "what an earlier opencode left could not all be brought in", { error: String(error) })
+  }
+}

@@ -1,0 +1,55 @@
+import { and, asc, eq } from "drizzle-orm"
+import type { Command, Store } from "../service/port"
+import { CommandTable, PassOverRequestTable } from "./pass-over.sql"
+import type { Base, Row } from "./statement"
+
+type Commands = Pick<Store, "command" | "commandState" | "commands" | "answer">
+
+const toCommand = ({ command_id, pass_over_id, kind, text, actor }: Row<typeof CommandTable>): Command => ({
+  command_id,
+  pass_over_id,
+  kind,
+  text,
+  actor,
+})
+
+/** What others want of passes that run somewhere: written down here, carried out by whoever owns the pass. */
+export function createCommands({ db, write }: Base): Commands {
+  return {
+    command: (command, at) =>
+      write(() => {
+        db.insert(CommandTable)
+          .values({ ...command, status: "pending", time_created: at })
+          .run()
+      }),
+
+    commandState: async (command_id) => {
+      const row = db
+        .select()
+        .from(CommandTable)
+        .where(eq(CommandTable.command_id, command_id as Command["command_id"]))
+        .get()
+      return row && { ...toCommand(row), status: row.status, result: row.result }
+    },
+
+    commands: async (owner_id) =>
+      db
+        .select()
+        .from(CommandTable)
+        .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, CommandTable.pass_over_id))
+        .where(and(eq(CommandTable.status, "pending"), eq(PassOverRequestTable.owner_id, owner_id)))
+        .orderBy(asc(CommandTable.command_id))
+        .all()
+        .map((row) => toCommand(row.pass_over_commands)),
+
+    answer: ({ command_id, status, result, at }) =>
+      write(() => {
+        db.update(CommandTable)
+          .set({ status, result, time_done: at })
+          .where(
+            and(eq(CommandTable.command_id, command_id as Command["command_id"]), eq(CommandTable.status, "pending")),
+          )
+          .run()
+      }),
+  }
+}

@@ -1,0 +1,86 @@
+import { and, asc, eq, ne } from "drizzle-orm"
+import type { Delivery, Store } from "../service/port"
+import { commitMove } from "./pass"
+import { DeliveryTable, PassOverRequestTable, ReturnContextTable } from "./pass-over.sql"
+import { toPass } from "./row"
+import type { Base, Row } from "./statement"
+
+type Deliveries = Pick<Store, "delivered" | "deliveries" | "undelivered" | "take" | "redirect">
+
+const toDelivery = ({
+  time_created: _created,
+  time_delivered: _delivered,
+  ...delivery
+}: Row<typeof DeliveryTable>): Delivery => delivery
+
+const WAITING = and(ne(DeliveryTable.status, "delivered"), ne(DeliveryTable.mode, "none"))
+
+/** How results reach the sessions that asked for them, each once. */
+export function createDeliveries({ db, run, write }: Base): Deliveries {
+  return {
+    delivered: ({ pass_over_id, message_id, at, commit }) =>
+      write(() => {
+        const rows = db
+          .update(DeliveryTable)
+          .set({ status: "delivered", message_id, time_delivered: at })
+          .where(and(eq(DeliveryTable.pass_over_id, pass_over_id), ne(DeliveryTable.status, "delivered")))
+          .returning({ id: DeliveryTable.pass_over_id })
+          .all()
+        if (rows.length === 1 && commit) commitMove(run, commit)
+        return rows.length === 1
+      }),
+
+    deliveries: async (session_id) =>
+      db
+        .select()
+        .from(DeliveryTable)
+        .where(and(eq(DeliveryTable.session_id, session_id), WAITING))
+        .orderBy(asc(DeliveryTable.time_created))
+        .all()
+        .map(toDelivery),
+
+    undelivered: async (directory) =>
+      db
+        .select()
+        .from(DeliveryTable)
+        .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, DeliveryTable.pass_over_id))
+        .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, DeliveryTable.pass_over_id))
+        .where(and(eq(PassOverRequestTable.directory, directory), WAITING))
+        .orderBy(asc(DeliveryTable.time_created))
+        .all()
+        .map((row) => ({
+          pass: toPass(row.pass_over_requests, row.return_contexts),
+          delivery: toDelivery(row.pass_over_deliveries),
+        })),
+
+    // Compare-and-set on what the taker has seen: of two that bring the same result, one is told that it is not theirs.
+    take: ({ pass_over_id, owner_id, from, message_id }) =>
+      write(() => {
+        const row = db.select().from(DeliveryTable).where(eq(DeliveryTable.pass_over_id, pass_over_id)).get()
+        if (
+          !row ||
+          row.status !== from.status ||
+          row.owner_id !== from.owner_id ||
+          row.message_id !== from.message_id
+        ) {
+          return false
+        }
+        db.update(DeliveryTable)
+          .set({ status: "sending", owner_id, message_id })
+          .where(eq(DeliveryTable.pass_over_id, pass_over_id))
+          .run()
+        return true
+      }),
+
+    redirect: ({ pass_over_id, mode }) =>
+      write(
+        () =>
+          db
+            .update(DeliveryTable)
+            .set({ mode })
+            .where(and(eq(DeliveryTable.pass_over_id, pass_over_id), ne(DeliveryTable.status, "delivered")))
+            .returning({ id: DeliveryTable.pass_over_id })
+            .all().length === 1,
+      ),
+  }
+}

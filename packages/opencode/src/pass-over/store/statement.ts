@@ -1,0 +1,206 @@
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  inArray,
+  isNull,
+  sql,
+  type InferInsertModel,
+  type InferSelectModel,
+  type SQL,
+} from "drizzle-orm"
+import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
+import type { SQLiteTable } from "drizzle-orm/sqlite-core"
+import type { Pass } from "../domain/pass"
+import {
+  AttemptTable,
+  AuditTable,
+  DeliveryTable,
+  EventTable,
+  PassOverRequestTable,
+  ReturnContextTable,
+  WorkArtifactTable,
+  WorkContextTable,
+  WorkOutputTable,
+} from "./pass-over.sql"
+import { toPass } from "./row"
+
+const at = sql.placeholder
+
+/**
+ * Building a statement costs Drizzle some hundred microseconds, running it ten: what happens in every pass is built
+ * once. A value that is missing is null; keys that the table does not have are passed over. Values are encoded here,
+ * because a placeholder's own encoder writes the word "null" into a JSON column.
+ */
+function insertInto<T extends SQLiteTable>(db: BunSQLiteDatabase, table: T, leave: readonly string[] = []) {
+  const columns = Object.entries(getTableColumns(table)).filter(([name]) => !leave.includes(name))
+  const values = Object.fromEntries(columns.map(([name]) => [name, sql`${at(name)}`]))
+  const statement = db
+    .insert(table)
+    .values(values as InferInsertModel<T>)
+    .prepare()
+  return (row: InferInsertModel<T>) => {
+    const given: Record<string, unknown> = row
+    const encoded = columns.map(([name, column]) => {
+      const value = given[name]
+      return [name, value === undefined || value === null ? null : column.mapToDriverValue(value)]
+    })
+    statement.run(Object.fromEntries(encoded))
+  }
+}
+
+function passBy(db: BunSQLiteDatabase, where: SQL | undefined) {
+  const statement = db
+    .select()
+    .from(PassOverRequestTable)
+    .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
+    .where(where)
+    .limit(1)
+    .prepare()
+  return (values: Record<string, string>): Pass | undefined => {
+    const row = statement.get(values)
+    return row && toPass(row.pass_over_requests, row.return_contexts)
+  }
+}
+
+function inserts(db: BunSQLiteDatabase) {
+  return {
+    request: insertInto(db, PassOverRequestTable),
+    context: insertInto(db, WorkContextTable),
+    return: insertInto(db, ReturnContextTable),
+    output: insertInto(db, WorkOutputTable),
+    artifact: insertInto(db, WorkArtifactTable),
+    delivery: insertInto(db, DeliveryTable),
+    audit: insertInto(db, AuditTable, ["id"]),
+    event: insertInto(db, EventTable, ["seq"]),
+    attempt: insertInto(db, AttemptTable),
+  }
+}
+
+function updates(db: BunSQLiteDatabase) {
+  const moved = db
+    .update(ReturnContextTable)
+    .set({
+      status: sql`${at("to")}`,
+      revision: sql`${at("next")}`,
+      returned_at: sql`coalesce(${at("returned_at")}, ${ReturnContextTable.returned_at})`,
+    })
+    .where(
+      and(
+        eq(ReturnContextTable.pass_over_id, at("id")),
+        eq(ReturnContextTable.revision, at("revision")),
+        eq(ReturnContextTable.status, at("from")),
+      ),
+    )
+    .returning({ id: ReturnContextTable.return_id })
+    .prepare()
+  const stamped = db
+    .update(PassOverRequestTable)
+    .set({
+      time_started: sql`coalesce(${at("time_started")}, ${PassOverRequestTable.time_started})`,
+      time_ended: sql`coalesce(${at("time_ended")}, ${PassOverRequestTable.time_ended})`,
+    })
+    .where(eq(PassOverRequestTable.id, at("id")))
+    .prepare()
+  const bound = db
+    .update(PassOverRequestTable)
+    .set({ child_session_id: sql`${at("child_session_id")}` })
+    .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence"))))
+    .prepare()
+  const staged = db
+    .update(ReturnContextTable)
+    .set({ staged: sql`${at("staged")}` })
+    .where(and(eq(ReturnContextTable.pass_over_id, at("id")), isNull(ReturnContextTable.staged)))
+    .returning({ id: ReturnContextTable.return_id })
+    .prepare()
+  const dropAttempt = db
+    .delete(AttemptTable)
+    .where(and(eq(AttemptTable.pass_over_id, at("pass_over_id")), eq(AttemptTable.attempt, at("attempt"))))
+    .prepare()
+  return { moved, stamped, bound, staged, dropAttempt }
+}
+
+function selects(db: BunSQLiteDatabase) {
+  const fenced = db
+    .select({ id: PassOverRequestTable.id })
+    .from(PassOverRequestTable)
+    .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence"))))
+    .prepare()
+  const lastLine = db
+    .select({ seq: AuditTable.seq, hash: AuditTable.hash })
+    .from(AuditTable)
+    .where(eq(AuditTable.session_id, at("session_id")))
+    .orderBy(desc(AuditTable.seq))
+    .limit(1)
+    .prepare()
+  const repeated = db
+    .select({ count: count() })
+    .from(PassOverRequestTable)
+    .where(
+      and(
+        eq(PassOverRequestTable.root_session_id, at("root_session_id")),
+        eq(PassOverRequestTable.objective_hash, at("objective_hash")),
+        eq(PassOverRequestTable.originating_agent_id, at("from")),
+        eq(PassOverRequestTable.subagent_id, at("to")),
+      ),
+    )
+    .prepare()
+  const output = db
+    .select()
+    .from(WorkOutputTable)
+    .where(eq(WorkOutputTable.work_id, at("id")))
+    .prepare()
+  const artifacts = db
+    .select({ body: WorkArtifactTable.body })
+    .from(WorkArtifactTable)
+    .where(eq(WorkArtifactTable.pass_over_id, at("id")))
+    .orderBy(asc(WorkArtifactTable.position))
+    .prepare()
+  return { fenced, lastLine, repeated, output, artifacts }
+}
+
+/** All that runs in every pass, built once. */
+export function createStatements(db: BunSQLiteDatabase) {
+  return {
+    insert: inserts(db),
+    update: updates(db),
+    select: selects(db),
+    pass: {
+      byId: passBy(db, eq(PassOverRequestTable.id, at("id"))),
+      byChild: passBy(db, eq(PassOverRequestTable.child_session_id, at("session_id"))),
+      byCall: passBy(
+        db,
+        and(eq(PassOverRequestTable.session_id, at("session_id")), eq(PassOverRequestTable.call_id, at("call_id"))),
+      ),
+    },
+  }
+}
+
+export type Statements = ReturnType<typeof createStatements>
+
+/** What every part of the store works with. */
+export type Base = {
+  db: BunSQLiteDatabase
+  run: Statements
+  /** One short transaction that holds the write lock from its beginning. */
+  write: <T>(work: () => T) => Promise<T>
+}
+
+export type Row<T extends SQLiteTable> = InferSelectModel<T>
+
+/** Passes by any condition, the oldest first: for what does not happen in every pass. */
+export const passesWhere = (db: BunSQLiteDatabase, where: SQL | undefined, limit = -1): Pass[] =>
+  db
+    .select()
+    .from(PassOverRequestTable)
+    .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
+    .where(where)
+    .orderBy(asc(PassOverRequestTable.id))
+    .limit(limit)
+    .all()
+    .map((row) => toPass(row.pass_over_requests, row.return_contexts))
+
+export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_return"])

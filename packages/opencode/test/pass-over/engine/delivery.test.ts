@@ -1,0 +1,115 @@
+import { expect, test } from "bun:test"
+import { settle } from "../support/fake-clock"
+import { missed } from "../../../src/pass-over/service/deliver"
+import { resume } from "../../../src/pass-over/service/recover"
+import { outcomeOf, started, VERDICT } from "../support/drive"
+import { createEngineWorld } from "../support/engine"
+
+const audited = (world: ReturnType<typeof createEngineWorld>) =>
+  world.host.script("audit", async (child) => {
+    await child.return(VERDICT)
+    child.step()
+    await child.told
+  })
+
+test("the result of a pass that nobody waits for comes as a message, once, and lets the originator go on", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const runner = await started(world, { wait: false })
+  await outcomeOf(world, runner)
+  await settle(40)
+  expect(world.host.delivered).toHaveLength(1)
+  expect(world.host.delivered[0]).toMatchObject({ session_id: "ses_root", start: true })
+  expect(world.host.delivered[0]?.text).toContain("audit: approved")
+  expect(await world.engine.store.find(runner.pass.id)).toMatchObject({ status: "processed" })
+  await resume(world.engine, world.project, () => "alive")
+  expect(world.host.delivered).toHaveLength(1)
+})
+
+test("a result that nobody requires is recorded and enters no session", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const runner = await started(world, { return_required: false })
+  await outcomeOf(world, runner)
+  await settle(40)
+  expect(world.host.delivered).toEqual([])
+  expect(await world.engine.store.outcome(runner.pass.id)).toMatchObject({ output: { status: "completed" } })
+})
+
+test("a result whose session was deleted stays readable and is not tried again", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  world.host.gone.add("ses_root")
+  const runner = await started(world, { wait: false })
+  await outcomeOf(world, runner)
+  await settle(40)
+  expect(await world.engine.store.undelivered("/project")).toEqual([])
+  expect(await world.engine.store.outcome(runner.pass.id)).toBeDefined()
+})
+
+test("a result that could not be brought waits, and comes at the next start without starting a model", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const deliver = world.host.deliver
+  world.host.deliver = async () => {
+    throw new Error("the host is going down")
+  }
+  const runner = await started(world, { wait: false })
+  await outcomeOf(world, runner)
+  await settle(40)
+  world.host.deliver = deliver
+  // The one who was bringing it is gone without a word.
+  await resume(world.engine, world.project, () => "dead")
+  expect(world.host.delivered).toEqual([])
+  using later = createEngineWorld({ owner: "2", seed: 1_000, store: world.engine.store })
+  await resume(later.engine, later.project, () => "dead")
+  expect(later.host.delivered).toMatchObject([{ session_id: "ses_root", start: false }])
+  expect(await later.engine.store.find(runner.pass.id)).toMatchObject({ status: "processed" })
+})
+
+test("a message that arrived before the crash is not sent again", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const deliver = world.host.deliver
+  world.host.deliver = async (message) => {
+    await deliver(message)
+    throw new Error("killed after sending")
+  }
+  await outcomeOf(world, await started(world, { wait: false }))
+  await settle(40)
+  expect(world.host.delivered).toHaveLength(1)
+  using later = createEngineWorld({ owner: "2", seed: 1_000, store: world.engine.store })
+  later.host.delivered.push(...world.host.delivered)
+  await resume(later.engine, later.project, () => "dead")
+  expect(later.host.delivered).toHaveLength(1)
+  expect(await later.engine.store.undelivered("/project")).toEqual([])
+})
+
+test("of two processes that bring the same result one is told that it is not its", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  world.host.deliver = async () => {
+    throw new Error("the host is going down")
+  }
+  await outcomeOf(world, await started(world, { wait: false }))
+  await settle(40)
+  using one = createEngineWorld({ owner: "2", seed: 1_000, store: world.engine.store })
+  using two = createEngineWorld({ owner: "3", seed: 2_000, store: world.engine.store })
+  await Promise.all([one, two].map((each) => resume(each.engine, each.project, () => "dead")))
+  expect(one.host.delivered.length + two.host.delivered.length).toBe(1)
+})
+
+test("the result of a tool call that is gone comes as a message where it is worth reading", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const good = await started(world)
+  await missed(world.engine, world.project, good.pass, await outcomeOf(world, good))
+  expect(world.host.delivered).toMatchObject([{ start: false }])
+  world.host.script("audit", async (child) => child.told)
+  const stopped = await started(world)
+  await settle(20)
+  stopped.input({ type: "cancel", failure: { code: "E016", message: "stopped" } })
+  await missed(world.engine, world.project, stopped.pass, await outcomeOf(world, stopped))
+  expect(world.host.delivered).toHaveLength(1)
+  expect(await world.engine.store.undelivered("/project")).toEqual([])
+})
