@@ -1,0 +1,53 @@
+import type { AuditLine } from "../../../opencode/src/pass-over/domain/audit-log"
+import { WORDS } from "../lib/words"
+
+export type Filters = { text: string; from: string; to: string; action: string; outcome: string; since: string }
+
+export const NO_FILTERS: Filters = { text: "", from: "", to: "", action: "", outcome: "", since: "all" }
+
+const HOUR = 60 * 60 * 1000
+const SINCE: Record<string, number> = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR, month: 30 * 24 * HOUR }
+
+/** The filters that an address holds; what it does not know stays open. */
+export function readFilters(query: Record<string, string>): Filters {
+  return {
+    text: query.text ?? "",
+    from: query.from ?? "",
+    to: query.to ?? "",
+    action: query.action ?? "",
+    outcome: query.outcome ?? "",
+    since: query.since !== undefined && query.since in SINCE ? query.since : "all",
+  }
+}
+
+/** Filters as an address holds them: only those that narrow anything. */
+export const writeFilters = (filters: Filters): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(filters).filter(([name, value]) => value !== "" && !(name === "since" && value === "all")),
+  )
+
+/** Filters as the server understands them. Times are rounded, so that the same question is the same question. */
+export function toQuery({ text, from, to, action, outcome, since }: Filters, now: number): Record<string, string> {
+  const span = SINCE[since]
+  const minute = 60_000
+  return {
+    ...(text.trim() ? { text: text.trim() } : {}),
+    ...(from ? { originating_agent: from } : {}),
+    ...(to ? { subagent: to } : {}),
+    ...(action ? { action } : {}),
+    ...(outcome ? { status: outcome } : {}),
+    ...(span === undefined ? {} : { start_time: String(Math.floor((now - span) / minute) * minute) }),
+  }
+}
+
+export const narrowed = (filters: Filters) => Object.keys(writeFilters(filters)).length > 0
+
+/** What an entry says in one line. Without words of its own it says what happened. */
+export const lineText = (line: Pick<AuditLine, "summary" | "action">) =>
+  line.summary.replaceAll(/\s+/g, " ").trim() || (WORDS.action[line.action] ?? "")
+
+export const lineKey = (line: Pick<AuditLine, "session_id" | "seq">) => `${line.session_id} ${line.seq}`
+
+/** Only the end of the list asks for more, and not while it is being asked already. */
+export const wantsMore = (at: { last: number; loaded: number; more: boolean; loading: boolean }) =>
+  at.more && !at.loading && at.last >= at.loaded - 40

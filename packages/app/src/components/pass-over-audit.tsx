@@ -1,0 +1,208 @@
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/solid-query"
+import { createEffect, createMemo, createSignal, Match, Show, Switch } from "solid-js"
+import { VList, type VListHandle } from "virtua/solid"
+import type { AuditLine } from "../../../opencode/src/pass-over/domain/audit-log"
+import { api, request } from "../lib/api"
+import { count, exactly, moment } from "../lib/format"
+import { go, place } from "../lib/route"
+import { useNow } from "../lib/tick"
+import { useWide } from "../lib/wide"
+import { WORDS } from "../lib/words"
+import { BadgeMark } from "./badge"
+import { actionBadge } from "./badge-view"
+import { Dialog } from "./dialog"
+import { AuditFilters } from "./pass-over-audit-filters"
+import {
+  lineKey,
+  lineText,
+  narrowed,
+  NO_FILTERS,
+  readFilters,
+  toQuery,
+  wantsMore,
+  writeFilters,
+  type Filters,
+} from "./pass-over-audit-view"
+import { Glance } from "./pass-over-glance"
+import { Empty, Failed, Loading } from "./state"
+
+const PAGE = "500"
+/** Fixed, so that the list knows how long it is without looking at each of its lines. */
+const ROW_PX = 44
+/** So many pages are read anew when something happens; whoever is further down is told, and decides. */
+const FRESH_PAGES = 2
+
+function Entry(props: { line: AuditLine; now: number; chosen: boolean; choose: () => void }) {
+  return (
+    <button type="button" class="entry" aria-pressed={props.chosen} onClick={() => props.choose()}>
+      <BadgeMark badge={actionBadge(props.line.action)} />
+      <span class="entry-who">
+        {props.line.originating_agent} → {props.line.subagent}
+      </span>
+      <span class="entry-text">{lineText(props.line)}</span>
+      <Show when={props.line.error_code}>{(code) => <code class="entry-code">{code()}</code>}</Show>
+      <time datetime={new Date(props.line.timestamp).toISOString()} title={exactly(props.line.timestamp)}>
+        {moment(props.line.timestamp, props.now)}
+      </time>
+    </button>
+  )
+}
+
+/** Hands the filtered entries over as a file. A link could not show the key, so they are fetched and then saved. */
+async function save(filters: Filters) {
+  const query = new URLSearchParams(toQuery(filters, Date.now()))
+  const answer = await request(`/api/pass-over/audit/export?${query}`)
+  const url = URL.createObjectURL(await answer.blob())
+  const anchor = Object.assign(document.createElement("a"), { href: url, download: "pass-over-audit.jsonl" })
+  anchor.click()
+  URL.revokeObjectURL(url)
+}
+
+type Query = Record<string, string>
+
+const read = async (query: Query) => (await api.audit.$get({ query: { limit: PAGE, ...query } })).json()
+
+/**
+ * Entries never change, so nobody has to be told when one does. An object of a class is left alone where a plain one
+ * is walked through to its last leaf at every step of a query: with a hundred thousand of them scrolling would halt.
+ */
+class Page {
+  constructor(
+    readonly items: readonly AuditLine[],
+    readonly next: string | null,
+  ) {}
+}
+
+/** The entries that fit, as far as they were scrolled to, and whether there are newer ones. */
+function useEntries(query: () => Query) {
+  const client = useQueryClient()
+  const pages = useInfiniteQuery(() => ({
+    queryKey: ["entries", query()],
+    initialPageParam: "",
+    queryFn: async ({ pageParam }) => {
+      const { items, next } = await read({ ...query(), ...(pageParam ? { cursor: pageParam } : {}) })
+      return new Page(items, next)
+    },
+    getNextPageParam: (page) => page.next,
+  }))
+  const newest = useQuery(() => ({
+    queryKey: ["audit", query()],
+    queryFn: async () => {
+      const [line] = (await read({ ...query(), limit: "1" })).items
+      return line ? lineKey(line) : ""
+    },
+  }))
+  const lines = createMemo(() => (pages.data?.pages ?? []).flatMap((page) => page.items))
+  const behind = () => {
+    const [first] = lines()
+    return newest.data !== undefined && newest.data !== "" && (!first || lineKey(first) !== newest.data)
+  }
+  const fresh = () => client.resetQueries({ queryKey: ["entries", query()] })
+  createEffect(() => {
+    const few = (pages.data?.pages.length ?? 0) <= FRESH_PAGES
+    if (behind() && few && !pages.isFetching) void pages.refetch()
+  })
+  return { pages, lines, behind, fresh }
+}
+
+type Entries = ReturnType<typeof useEntries>
+
+function List(props: { entries: Entries; now: number }) {
+  const [chosen, setChosen] = createSignal<AuditLine>()
+  const wide = useWide("80rem")
+  let list: VListHandle | undefined
+  const scrolled = () => {
+    if (!list) return
+    const { pages, lines } = props.entries
+    const last = list.findItemIndex(list.scrollOffset + list.viewportSize)
+    const at = { last, loaded: lines().length, more: pages.hasNextPage, loading: pages.isFetchingNextPage }
+    if (wantsMore(at)) void pages.fetchNextPage()
+  }
+  const isChosen = (line: AuditLine) => {
+    const one = chosen()
+    return one !== undefined && lineKey(one) === lineKey(line)
+  }
+  const close = () => setChosen(undefined)
+  return (
+    <div class="audit-body">
+      <div class="entries" role="region" aria-label={WORDS.audit.list}>
+        <VList ref={(handle) => (list = handle)} data={props.entries.lines()} itemSize={ROW_PX} onScroll={scrolled}>
+          {(line) => <Entry line={line} now={props.now} chosen={isChosen(line)} choose={() => setChosen(line)} />}
+        </VList>
+      </div>
+      <Show when={wide()}>
+        <aside class="glance" aria-label={WORDS.audit.glance}>
+          <Show when={chosen()} fallback={<p class="hint">{WORDS.audit.choose}</p>}>
+            {(line) => <Glance line={line()} now={props.now} close={close} />}
+          </Show>
+        </aside>
+      </Show>
+      <Show when={!wide() && chosen()}>
+        {(line) => (
+          <Dialog title={WORDS.audit.glance} close={close}>
+            <div class="glance">
+              <Glance line={line()} now={props.now} close={close} />
+            </div>
+          </Dialog>
+        )}
+      </Show>
+    </div>
+  )
+}
+
+function Filter(props: { filters: Filters; change: (filters: Filters) => void }) {
+  const sums = useQuery(() => ({
+    queryKey: ["stats"],
+    queryFn: async () => (await api.stats.$get({ query: {} })).json(),
+  }))
+  const names = (side: "from" | "to") => [...new Set((sums.data?.pairs ?? []).map((pair) => pair[side]))].toSorted()
+  return <AuditFilters filters={props.filters} from={names("from")} to={names("to")} change={props.change} />
+}
+
+export function Audit() {
+  const now = useNow()
+  const filters = createMemo(() => readFilters(place().query))
+  const entries = useEntries(createMemo(() => toQuery(filters(), Date.now())))
+  const { pages, lines } = entries
+  const change = (next: Filters) => go("audit", { query: writeFilters(next) }, "replace")
+  return (
+    <div class="audit">
+      <div class="page-head">
+        <h1>{WORDS.audit.title}</h1>
+        <p class="page-note" role="status">
+          {pages.data ? WORDS.audit.total(count(lines().length), pages.hasNextPage) : ""}
+        </p>
+        <Show when={entries.behind() && lines().length > 0}>
+          <button type="button" class="button" onClick={() => void entries.fresh()}>
+            {WORDS.audit.newer}
+          </button>
+        </Show>
+        <button type="button" class="button quiet" onClick={() => void save(filters())} disabled={lines().length === 0}>
+          {WORDS.audit.export}
+        </button>
+      </div>
+      <Filter filters={filters()} change={change} />
+      <Switch>
+        <Match when={pages.isError && !pages.data}>
+          <Failed error={pages.error} retry={() => void pages.refetch()} />
+        </Match>
+        <Match when={pages.isPending}>
+          <Loading />
+        </Match>
+        <Match when={lines().length === 0 && narrowed(filters())}>
+          <Empty title={WORDS.audit.none_found}>
+            <button type="button" class="button" onClick={() => change(NO_FILTERS)}>
+              {WORDS.audit.clear}
+            </button>
+          </Empty>
+        </Match>
+        <Match when={lines().length === 0}>
+          <Empty title={WORDS.audit.none} text={WORDS.audit.none_text} />
+        </Match>
+        <Match when={lines().length > 0}>
+          <List entries={entries} now={now()} />
+        </Match>
+      </Switch>
+    </div>
+  )
+}

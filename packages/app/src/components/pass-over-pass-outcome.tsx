@@ -1,0 +1,118 @@
+import { createMemo, For, Show } from "solid-js"
+import type { FileModificationArtifact, FindingArtifact } from "../../../opencode/src/pass-over/domain/artifact"
+import { WORDS } from "../lib/words"
+import { BadgeMark } from "./badge"
+import { outcomeBadge, severityBadge } from "./badge-view"
+import type { Detail } from "./pass-over-pass"
+import { diffLines, placeOf, sorted } from "./pass-over-pass-view"
+import { Empty } from "./state"
+
+function Finding(props: { finding: FindingArtifact }) {
+  return (
+    <li class="finding">
+      <BadgeMark badge={severityBadge(props.finding.severity)} />
+      <div>
+        <p class="said">{props.finding.message}</p>
+        <p class="meta">
+          <span>{props.finding.category}</span>
+          <Show when={placeOf(props.finding.location)}>{(text) => <code>{text()}</code>}</Show>
+        </p>
+        <Show when={props.finding.suggested_fix}>
+          {(fix) => (
+            <details>
+              <summary>{WORDS.pass.fix}</summary>
+              <pre>{fix()}</pre>
+            </details>
+          )}
+        </Show>
+      </div>
+    </li>
+  )
+}
+
+function Change(props: { change: FileModificationArtifact }) {
+  const lines = createMemo(() => diffLines(props.change.old_content, props.change.new_content))
+  return (
+    <details class="change" open>
+      <summary>
+        <code>{props.change.path}</code> <span class="meta">{props.change.reason}</span>
+      </summary>
+      <pre class="diff" tabindex="0" aria-label={props.change.path}>
+        <For each={lines()}>
+          {(line) => (
+            <span data-sign={line.sign}>
+              {line.sign} {line.text}
+              {"\n"}
+            </span>
+          )}
+        </For>
+      </pre>
+    </details>
+  )
+}
+
+/** What a pass came to: its decision, its findings, what it proposes. */
+export function PassOutcome(props: { detail: Detail }) {
+  const parts = createMemo(() => sorted(props.detail.output?.artifacts ?? []))
+  return (
+    <Show when={props.detail.output} fallback={<Empty title={WORDS.pass.not_yet} />}>
+      {(output) => (
+        <>
+          <Show when={output().summary.decision_reason ?? output().completion_reason}>
+            {(reason) => (
+              <section class="verdict">
+                <BadgeMark badge={outcomeBadge(output().status)} />
+                <p class="said">{reason()}</p>
+              </section>
+            )}
+          </Show>
+          <Show when={output().summary.generated_summary}>{(text) => <p class="said">{text()}</p>}</Show>
+          <section>
+            <h2 class="section-title">
+              {parts().findings.length > 0 ? WORDS.pass.findings(parts().findings.length) : WORDS.pass.no_findings}
+            </h2>
+            <ul class="plain-list">
+              <For each={parts().findings}>{(finding) => <Finding finding={finding} />}</For>
+            </ul>
+          </section>
+          <Show when={(output().summary.recommendations ?? []).length > 0}>
+            <section>
+              <h2 class="section-title">{WORDS.pass.recommendations}</h2>
+              <ul class="bullets">
+                <For each={output().summary.recommendations}>{(text) => <li class="said">{text}</li>}</For>
+              </ul>
+            </section>
+          </Show>
+          <Show when={parts().changes.length > 0}>
+            <section>
+              <h2 class="section-title">{WORDS.pass.changes(parts().changes.length)}</h2>
+              <For each={parts().changes}>{(change) => <Change change={change} />}</For>
+            </section>
+          </Show>
+          <Show when={parts().decisions.length > 0}>
+            <section>
+              <h2 class="section-title">{WORDS.pass.decisions}</h2>
+              <ul class="plain-list">
+                <For each={parts().decisions}>
+                  {(decision) => (
+                    <li class="decision">
+                      <p class="said">
+                        <strong>{decision.question}</strong> {decision.answer}
+                      </p>
+                      <p class="said quiet-text">{decision.reasoning}</p>
+                      <Show when={(decision.alternatives_considered ?? []).length > 0}>
+                        <p class="meta">
+                          {WORDS.pass.alternatives}: {decision.alternatives_considered?.join(", ")}
+                        </p>
+                      </Show>
+                    </li>
+                  )}
+                </For>
+              </ul>
+            </section>
+          </Show>
+        </>
+      )}
+    </Show>
+  )
+}

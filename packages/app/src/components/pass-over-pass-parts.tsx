@@ -1,0 +1,240 @@
+import { createMemo, For, Show, type JSX } from "solid-js"
+import { count, duration, exactly, money, moment, tokens } from "../lib/format"
+import { link } from "../lib/route"
+import { WORDS } from "../lib/words"
+import { BadgeMark } from "./badge"
+import { passBadge } from "./badge-view"
+import type { Detail } from "./pass-over-pass"
+import { manifestRows, sorted, timeline, useLine, uses } from "./pass-over-pass-view"
+import { Empty } from "./state"
+
+/** What the child did and said, in order. */
+export function PassWork(props: { detail: Detail; now: number }) {
+  const parts = createMemo(() => sorted(props.detail.output?.artifacts ?? []))
+  const did = createMemo(() => uses(props.detail.events, parts().tools))
+  return (
+    <>
+      <Show when={did().length === 0 && parts().messages.length === 0}>
+        <Empty title={WORDS.pass.nothing} />
+      </Show>
+      <Show when={did().length > 0}>
+        <section>
+          <h2 class="section-title">{WORDS.pass.tools}</h2>
+          <ol class="uses">
+            <For each={did()}>
+              {(use) => (
+                <li>
+                  <details>
+                    <summary>
+                      <span class="tool">{use.tool}</span>
+                      <span class="use-line">{useLine(use)}</span>
+                      <Show when={use.failed}>
+                        <span class="badge" data-tone="bad">
+                          ✕ {WORDS.pass.failed}
+                        </span>
+                      </Show>
+                      <Show when={use.at}>{(at) => <time title={exactly(at())}>{moment(at(), props.now)}</time>}</Show>
+                    </summary>
+                    <p class="label">{WORDS.pass.input}</p>
+                    <pre tabindex="0">{use.input}</pre>
+                    <p class="label">{WORDS.pass.output}</p>
+                    <pre tabindex="0">{use.output}</pre>
+                  </details>
+                </li>
+              )}
+            </For>
+          </ol>
+        </section>
+      </Show>
+      <Show when={parts().messages.length > 0}>
+        <section>
+          <h2 class="section-title">{WORDS.pass.messages}</h2>
+          <For each={parts().messages}>{(message) => <p class="said message">{message.content}</p>}</For>
+        </section>
+      </Show>
+    </>
+  )
+}
+
+/** What went along and what did not, and why. */
+export function PassContext(props: { detail: Detail }) {
+  return (
+    <Show when={props.detail.manifest} fallback={<Empty title={WORDS.pass.manifest_none} />}>
+      {(manifest) => (
+        <section>
+          <h2 class="section-title">{WORDS.pass.manifest}</h2>
+          <p class="meta">{WORDS.pass.of(tokens(manifest().tokens), tokens(manifest().max_tokens))}</p>
+          <div class="table-wrap" tabindex="0" role="region" aria-label={WORDS.pass.manifest}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">{WORDS.pass.what}</th>
+                  <th scope="col">{WORDS.pass.how}</th>
+                  <th scope="col">{WORDS.pass.why}</th>
+                  <th scope="col" class="number">
+                    {WORDS.pass.tokens}
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                <For each={manifestRows(manifest())}>
+                  {(item) => (
+                    <tr data-taken={item.taken}>
+                      <td>
+                        <span class="kind">{item.kind.replaceAll("_", " ")}</span> <code>{item.ref}</code>
+                      </td>
+                      <td>{WORDS.pass.taken[item.taken]}</td>
+                      <td>{item.why}</td>
+                      <td class="number">{count(item.tokens)}</td>
+                    </tr>
+                  )}
+                </For>
+              </tbody>
+            </table>
+          </div>
+        </section>
+      )}
+    </Show>
+  )
+}
+
+function Fact(props: { name: string; children: JSX.Element }) {
+  return (
+    <>
+      <dt>{props.name}</dt>
+      <dd>{props.children}</dd>
+    </>
+  )
+}
+
+/** What was asked, under which policy, and where it stands in its chain. */
+export function PassRequest(props: { detail: Detail }) {
+  const pass = () => props.detail.pass
+  return (
+    <>
+      <dl class="facts wide">
+        <Fact name={WORDS.pass.objective}>
+          <span class="said">{pass().objective}</span>
+        </Fact>
+        <Show when={pass().background}>
+          {(text) => (
+            <Fact name={WORDS.pass.background}>
+              <span class="said">{text()}</span>
+            </Fact>
+          )}
+        </Show>
+        <Fact name={WORDS.pass.reason}>{pass().reason}</Fact>
+        <Show when={pass().constraints.length > 0}>
+          <Fact name={WORDS.pass.constraints}>
+            <ul class="bullets">
+              <For each={pass().constraints}>{(text) => <li>{text}</li>}</For>
+            </ul>
+          </Fact>
+        </Show>
+        <Fact name={WORDS.pass.policy}>{pass().policy}</Fact>
+        <Fact name={WORDS.pass.expected}>{pass().expected_output_type}</Fact>
+        <Fact name={WORDS.pass.time}>{duration(pass().timeout_ms)}</Fact>
+        <Show when={pass().model}>{(model) => <Fact name={WORDS.pass.model}>{model()}</Fact>}</Show>
+        <Fact name={WORDS.pass.session}>
+          <code>{pass().session_id}</code>
+        </Fact>
+        <Show when={pass().child_session_id}>
+          {(child) => (
+            <Fact name={WORDS.pass.child}>
+              <code>{child()}</code>
+            </Fact>
+          )}
+        </Show>
+      </dl>
+      <section>
+        <h2 class="section-title">{WORDS.pass.chain}</h2>
+        <ChainList detail={props.detail} />
+      </section>
+    </>
+  )
+}
+
+/** All passes of one trace, each at its depth. */
+export function ChainList(props: { detail: Detail }) {
+  return (
+    <ol class="chain-list">
+      <For each={props.detail.chain}>
+        {(pass) => (
+          <li data-depth={Math.min(pass.chain_depth, 5)} data-here={pass.id === props.detail.pass.id}>
+            <a
+              href={link("pass", { id: pass.id })}
+              aria-current={pass.id === props.detail.pass.id ? "true" : undefined}
+            >
+              <strong>
+                {pass.originating_agent_id} → {pass.subagent_id}
+              </strong>{" "}
+              {pass.objective}
+            </a>
+            <BadgeMark badge={passBadge(pass)} />
+          </li>
+        )}
+      </For>
+    </ol>
+  )
+}
+
+function Attempts(props: { detail: Detail }) {
+  return (
+    <div class="table-wrap" tabindex="0" role="region" aria-label={WORDS.pass.attempts}>
+      <table>
+        <tbody>
+          <For each={props.detail.attempts}>
+            {(attempt) => (
+              <tr>
+                <td>{attempt.attempt}</td>
+                <td>{attempt.kind}</td>
+                <td>{attempt.time_ended === null ? "" : duration(attempt.time_ended - attempt.time_started)}</td>
+                <td>{[attempt.error_code, attempt.error_message].filter(Boolean).join(" ")}</td>
+                <td class="number">{attempt.usage ? money(attempt.usage.cost) : ""}</td>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+export function Moments(props: { detail: Detail; now: number }) {
+  const moments = createMemo(() => timeline(props.detail.events, props.detail.audit))
+  return (
+    <ol class="timeline">
+      <For each={moments()}>
+        {(one) => (
+          <li>
+            <time datetime={new Date(one.at).toISOString()} title={exactly(one.at)}>
+              {moment(one.at, props.now)}
+            </time>
+            <span>
+              <strong>{one.what}</strong> {one.detail}{" "}
+              <Show when={one.by}>{(who) => <em>{WORDS.pass.by(who())}</em>}</Show>
+            </span>
+          </li>
+        )}
+      </For>
+    </ol>
+  )
+}
+
+/** What happened when, and every attempt that was made. */
+export function PassTimeline(props: { detail: Detail; now: number }) {
+  return (
+    <>
+      <section>
+        <h2 class="section-title">{WORDS.pass.happened}</h2>
+        <Moments detail={props.detail} now={props.now} />
+      </section>
+      <Show when={props.detail.attempts.length > 0}>
+        <section>
+          <h2 class="section-title">{WORDS.pass.attempts}</h2>
+          <Attempts detail={props.detail} />
+        </section>
+      </Show>
+    </>
+  )
+}

@@ -1,0 +1,158 @@
+import { Tabs } from "@kobalte/core/tabs"
+import { useQuery } from "@tanstack/solid-query"
+import type { InferResponseType } from "hono/client"
+import { createMemo, createSignal, For, Match, Show, Switch } from "solid-js"
+import { api } from "../lib/api"
+import { count, duration, exactly, moment, money, shortPath, tokens } from "../lib/format"
+import { lives } from "../lib/live"
+import { go, place } from "../lib/route"
+import { useNow } from "../lib/tick"
+import { WORDS } from "../lib/words"
+import { BadgeMark } from "./badge"
+import { passBadge } from "./badge-view"
+import { Chain } from "./chain"
+import { Meter } from "./meter"
+import { PassChanges } from "./pass-over-change"
+import { PassContext, PassRequest, PassTimeline, PassWork } from "./pass-over-pass-parts"
+import { PassOutcome } from "./pass-over-pass-outcome"
+import { TABS, tabOf } from "./pass-over-pass-view"
+import { chainOf, deadline, spending, withLive } from "./pass-over-status-view"
+import { CancelDialog, SpeakDialog } from "./speak"
+import { Failed, Loading } from "./state"
+
+export type Detail = InferResponseType<(typeof api)[":id"]["$get"], 200>
+
+export const usePass = (id: () => string | undefined) =>
+  useQuery(() => ({
+    queryKey: ["pass", id()],
+    enabled: id() !== undefined,
+    queryFn: async () => (await api[":id"].$get({ param: { id: id() ?? "" } })).json(),
+  }))
+
+const WORTH_KEEPING = 8
+
+function Head(props: { detail: Detail; now: number }) {
+  const [copied, setCopied] = createSignal(false)
+  const [asking, setAsking] = createSignal<"cancel" | "speak">()
+  const mine = createMemo(() => props.detail.chain.find((pass) => pass.id === props.detail.pass.id))
+  const pass = createMemo(() => {
+    const found = mine()
+    return found && withLive(found, lives())
+  })
+  const copy = async () => {
+    await navigator.clipboard.writeText(props.detail.pass.id)
+    setCopied(true)
+  }
+  return (
+    <header class="pass-head">
+      <div class="card-head">
+        <Chain agents={chainOf(props.detail.pass)} />
+        <Show when={pass()}>{(shown) => <BadgeMark badge={passBadge(shown())} />}</Show>
+      </div>
+      <h1>{props.detail.pass.objective}</h1>
+      <p class="meta">
+        <span title={exactly(props.detail.pass.time_created)}>{moment(props.detail.pass.time_created, props.now)}</span>
+        <span title={props.detail.pass.directory}>{shortPath(props.detail.pass.directory)}</span>
+        <Show when={props.detail.pass.time_ended}>
+          {(ended) => <span>{duration(ended() - props.detail.pass.time_created)}</span>}
+        </Show>
+        <Show when={props.detail.usage}>
+          {(usage) => (
+            <>
+              <span>{tokens(usage().input + usage().output + usage().reasoning)} tokens</span>
+              <span>{money(usage().cost)}</span>
+            </>
+          )}
+        </Show>
+        <button type="button" class="link" onClick={() => void copy()}>
+          {copied() ? WORDS.pass.copied : WORDS.pass.copy} {props.detail.pass.id.slice(-WORTH_KEEPING)}
+        </button>
+      </p>
+      <Show when={props.detail.output === null && pass()}>
+        {(shown) => (
+          <>
+            <div class="limits">
+              <Meter limit={deadline(shown(), props.now)} label={WORDS.pass.time} />
+              <Meter limit={spending(shown())} label={WORDS.pass.cost} />
+            </div>
+            <div class="actions">
+              <button type="button" class="button" onClick={() => setAsking("speak")}>
+                {WORDS.now.speak}
+              </button>
+              <button type="button" class="button" onClick={() => setAsking("cancel")}>
+                {WORDS.now.cancel}
+              </button>
+            </div>
+            <Show when={asking() === "cancel"}>
+              <CancelDialog pass={shown()} close={() => setAsking(undefined)} />
+            </Show>
+            <Show when={asking() === "speak"}>
+              <SpeakDialog pass={shown()} close={() => setAsking(undefined)} />
+            </Show>
+          </>
+        )}
+      </Show>
+    </header>
+  )
+}
+
+function Parts(props: { detail: Detail; now: number }) {
+  const tab = () => tabOf(place().tab, props.detail.output !== null)
+  return (
+    <Tabs value={tab()} onChange={(name) => go("pass", { id: props.detail.pass.id, tab: name }, "replace")}>
+      <Tabs.List class="tabs" aria-label={WORDS.pass.tabs.label}>
+        <For each={TABS}>
+          {(name) => (
+            <Tabs.Trigger value={name} class="tab">
+              {WORDS.pass.tabs[name]}
+              <Show when={name === "context" && props.detail.manifest}>
+                {(manifest) => <span class="count quiet">{count(manifest().items.length)}</span>}
+              </Show>
+            </Tabs.Trigger>
+          )}
+        </For>
+      </Tabs.List>
+      <Tabs.Content value="outcome">
+        <PassOutcome detail={props.detail} />
+      </Tabs.Content>
+      <Tabs.Content value="changes">
+        <PassChanges id={props.detail.pass.id} />
+      </Tabs.Content>
+      <Tabs.Content value="work">
+        <PassWork detail={props.detail} now={props.now} />
+      </Tabs.Content>
+      <Tabs.Content value="context">
+        <PassContext detail={props.detail} />
+      </Tabs.Content>
+      <Tabs.Content value="request">
+        <PassRequest detail={props.detail} />
+      </Tabs.Content>
+      <Tabs.Content value="timeline">
+        <PassTimeline detail={props.detail} now={props.now} />
+      </Tabs.Content>
+    </Tabs>
+  )
+}
+
+export function PassPage(props: { id: string }) {
+  const now = useNow()
+  const pass = usePass(() => props.id)
+  return (
+    <Switch>
+      <Match when={pass.isError && !pass.data}>
+        <Failed error={pass.error} retry={() => void pass.refetch()} />
+      </Match>
+      <Match when={pass.isPending}>
+        <Loading />
+      </Match>
+      <Match when={pass.data}>
+        {(detail) => (
+          <article class="pass">
+            <Head detail={detail()} now={now()} />
+            <Parts detail={detail()} now={now()} />
+          </article>
+        )}
+      </Match>
+    </Switch>
+  )
+}

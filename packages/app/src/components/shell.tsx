@@ -1,0 +1,91 @@
+import { useQuery } from "@tanstack/solid-query"
+import { createEffect, For, Show, type JSX } from "solid-js"
+import { api } from "../lib/api"
+import { connection } from "../lib/live"
+import { link, place } from "../lib/route"
+import type { Page } from "../lib/route-view"
+import { theme, useTheme, type Theme } from "../lib/theme"
+import { WORDS } from "../lib/words"
+import { Mark } from "./mark"
+
+const PAGES = ["now", "inbox", "audit", "preferences"] as const
+const ICONS: Record<(typeof PAGES)[number], string> = {
+  now: "M4 12h4l3-8 4 16 3-8h4",
+  inbox: "M4 13h5l1.5 3h3L15 13h5M4 13l3-8h10l3 8v6H4z",
+  audit: "M5 5h14M5 10h14M5 15h9M5 20h6",
+  preferences: "M4 7h9M17 7h3M4 17h3M11 17h9M13 4.5v5M7 14.5v5",
+}
+
+const THEMES: readonly Theme[] = ["auto", "light", "dark"]
+
+function NavLink(props: { page: (typeof PAGES)[number]; count: number }) {
+  const here = () => place().page === props.page || (props.page === "audit" && place().page === ("pass" as Page))
+  return (
+    <a href={link(props.page)} class="nav-link" aria-current={here() ? "page" : undefined}>
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <path d={ICONS[props.page]} />
+      </svg>
+      <span>{WORDS.nav[props.page]}</span>
+      <Show when={props.count > 0}>
+        <span class="count">{props.count > 99 ? "99+" : props.count}</span>
+      </Show>
+    </a>
+  )
+}
+
+function Connection() {
+  return (
+    <p class="connection" data-state={connection()} role="status">
+      {connection() === "live" ? WORDS.connection.live : WORDS.connection.connecting}
+    </p>
+  )
+}
+
+export function Shell(props: { children: JSX.Element }) {
+  const inbox = useQuery(() => ({
+    queryKey: ["inbox", "pending"],
+    queryFn: async () => (await api.inbox.$get({ query: { limit: "100" } })).json(),
+  }))
+  const waiting = () => inbox.data?.items.length ?? 0
+  createEffect(() => {
+    const name = place().page === "pass" ? WORDS.nav.audit : WORDS.nav[place().page as (typeof PAGES)[number]]
+    document.title = `${waiting() > 0 ? `(${waiting()}) ` : ""}${name} · ${WORDS.name}`
+  })
+  return (
+    <div class="shell">
+      <a
+        class="skip"
+        href="#content"
+        onClick={(event) => (event.preventDefault(), document.querySelector<HTMLElement>("#content")?.focus())}
+      >
+        {WORDS.skip}
+      </a>
+      <header class="side">
+        <a class="brand" href={link("now")}>
+          <Mark />
+          <span>{WORDS.name}</span>
+        </a>
+        <nav aria-label={WORDS.nav.label}>
+          <For each={PAGES}>{(page) => <NavLink page={page} count={page === "inbox" ? waiting() : 0} />}</For>
+        </nav>
+        <div class="side-end">
+          <Connection />
+          <label class="theme">
+            <span class="visually-hidden">{WORDS.theme.label}</span>
+            <select value={theme()} onChange={(event) => useTheme(event.currentTarget.value as Theme)}>
+              <For each={THEMES}>{(name) => <option value={name}>{WORDS.theme[name]}</option>}</For>
+            </select>
+          </label>
+        </div>
+      </header>
+      <Show when={connection() === "offline"}>
+        <p class="offline" role="alert">
+          {WORDS.connection.offline}
+        </p>
+      </Show>
+      <main id="content" tabindex="-1">
+        {props.children}
+      </main>
+    </div>
+  )
+}

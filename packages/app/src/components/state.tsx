@@ -1,0 +1,43 @@
+import { Show, type JSX } from "solid-js"
+import { ApiError } from "../lib/api"
+import { WORDS } from "../lib/words"
+
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">{WORDS.state.loading}</span>
+      <span class="bar" />
+      <span class="bar" />
+      <span class="bar" />
+    </div>
+  )
+}
+
+export function Empty(props: { title: string; text?: string; children?: JSX.Element }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{props.title}</p>
+      <Show when={props.text}>
+        <p>{props.text}</p>
+      </Show>
+      {props.children}
+    </div>
+  )
+}
+
+export function Failed(props: { error: unknown; retry?: () => void }) {
+  return (
+    <div class="failed" role="alert">
+      <p class="empty-title">{WORDS.state.error}</p>
+      <p>{props.error instanceof Error ? props.error.message : String(props.error)}</p>
+      <Show when={props.error instanceof ApiError && props.error.suggestion}>{(text) => <p>{text()}</p>}</Show>
+      <Show when={props.retry}>
+        {(retry) => (
+          <button type="button" class="button" onClick={() => retry()()}>
+            {WORDS.state.retry}
+          </button>
+        )}
+      </Show>
+    </div>
+  )
+}

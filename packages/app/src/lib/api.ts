@@ -1,0 +1,61 @@
+import { hc } from "hono/client"
+import { createSignal } from "solid-js"
+import type { Routes } from "../../../opencode/src/server/app"
+
+const KEY = "pass-over-key"
+
+// For this tab alone: another program that gets our port one day finds nothing of it.
+const [key, setKey] = createSignal(sessionStorage.getItem(KEY))
+export const signedIn = () => key() !== null
+
+export function keep(value: string | null) {
+  if (value === null) sessionStorage.removeItem(KEY)
+  if (value !== null) sessionStorage.setItem(KEY, value)
+  setKey(value)
+}
+
+export class ApiError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly suggestion?: string,
+  ) {
+    super(message)
+  }
+}
+
+type Said = { error?: { code?: string; message?: string; suggestion?: string } }
+
+const ours: typeof fetch = Object.assign(
+  async (input: RequestInfo | URL, init?: RequestInit) => {
+    const headers = new Headers(init?.headers)
+    const secret = key()
+    if (secret !== null) headers.set("authorization", `Bearer ${secret}`)
+    if (init?.method !== undefined && init.method !== "GET") headers.set("content-type", "application/json")
+    const answer = await fetch(input, { ...init, headers })
+    if (answer.ok) return answer
+    if (answer.status === 401) keep(null)
+    const said = (await answer.json().catch(() => ({}))) as Said
+    throw new ApiError(
+      said.error?.code ?? String(answer.status),
+      said.error?.message ?? answer.statusText,
+      said.error?.suggestion,
+    )
+  },
+  { preconnect: () => {} },
+)
+
+export const api = hc<Routes>(location.origin, { fetch: ours }).api["pass-over"]
+export const request = ours
+
+/** Exchanges the ticket of a link for a key of this tab's own. */
+export async function signIn(ticket: string): Promise<boolean> {
+  try {
+    const answer = await api["sign-in"].$post({ json: { ticket } })
+    const { key } = await answer.json()
+    keep(key)
+    return true
+  } catch {
+    return false
+  }
+}

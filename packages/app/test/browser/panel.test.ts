@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import axe from "axe-core"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Browser, Page } from "playwright-core"
+import { launch, open, type Watched } from "./support/browser"
+import { CART_BEFORE, fill, until } from "./support/story"
+import { createWorld, type World } from "./support/world"
+
+setDefaultTimeout(120_000)
+
+const SHOTS = join(import.meta.dir, "../../../../artifact/panel")
+
+let browser: Browser
+let world: World
+let filled: Awaited<ReturnType<typeof fill>>
+const opened: Watched[] = []
+
+beforeAll(async () => {
+  browser = await launch()
+  world = await createWorld()
+  filled = await fill(world)
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await world?.[Symbol.asyncDispose]()
+})
+
+async function enter(options: Parameters<typeof open>[1] = {}): Promise<Watched> {
+  const watched = await open(browser, options)
+  opened.push(watched)
+  await watched.page.goto(await world.link())
+  await watched.page.getByRole("heading", { level: 1 }).waitFor()
+  return watched
+}
+
+const done = async () => (await world.engine.store.passes({ limit: 50 })).find((row) => row.result)?.pass.id ?? ""
+
+async function pages(): Promise<Record<string, string>> {
+  const id = await done()
+  return {
+    now: "#/now",
+    inbox: "#/inbox",
+    outcome: `#/pass/${id}/outcome`,
+    changes: `#/pass/${id}/changes`,
+    work: `#/pass/${id}/work`,
+    context: `#/pass/${id}/context`,
+    request: `#/pass/${id}/request`,
+    timeline: `#/pass/${id}/timeline`,
+    running: `#/pass/${filled.scout}`,
+    missing: "#/pass/019a0000-0000-7000-8000-000000000001",
+    audit: "#/audit",
+    "audit-none": "#/audit?text=nothing-like-this",
+    preferences: "#/preferences?from=alice&to=audit",
+  }
+}
+
+async function go(page: Page, hash: string) {
+  await page.evaluate((to) => void (location.hash = to), hash)
+  await page.waitForTimeout(150)
+  await page.waitForFunction(
+    () => document.querySelector("main h1, main [role=alert]") !== null && !document.querySelector("main .loading"),
+  )
+}
+
+type Result = {
+  violations: { id: string; impact: string | null; help: string; nodes: { html: string; target: unknown[] }[] }[]
+}
+
+async function serious(page: Page) {
+  // The policy of the page lets no script in from outside; a debugger may.
+  await page.evaluate(axe.source)
+  const found = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<unknown> } }).axe.run())
+  return (found as Result).violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, help, nodes }) => `${id}: ${help} ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`)
+}
+
+describe("every page", () => {
+  for (const [name, width, height] of [
+    ["small", 360, 780],
+    ["middle", 1280, 860],
+    ["large", 2560, 1300],
+  ] as const) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      test(`${name}, ${colorScheme}: nothing serious for axe, nothing that sticks out, nothing that fails`, async () => {
+        const { page, trouble, context } = await enter({
+          viewport: { width, height },
+          colorScheme,
+          reducedMotion: "reduce",
+        })
+        mkdirSync(SHOTS, { recursive: true })
+        for (const [at, hash] of Object.entries(await pages())) {
+          await go(page, hash)
+          expect({ at, found: await serious(page) }).toEqual({ at, found: [] })
+          const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+          expect({ at, over: Math.max(0, over) }).toEqual({ at, over: 0 })
+          await page.screenshot({ path: join(SHOTS, `${at}-${name}-${colorScheme}.png`) })
+        }
+        expect(trouble).toEqual([])
+        await context.close()
+      })
+    }
+  }
+
+  test("the check would find a page that is not as it should be", async () => {
+    const { page, context } = await enter()
+    await page.evaluate(() => document.querySelector("main")?.append(document.createElement("button")))
+    expect((await serious(page)).join(" ")).toContain("button-name")
+    await context.close()
+  })
+})
+
+describe("the door", () => {
+  test("opens by a link once, stays open for its tab, and to nobody else", async () => {
+    const link = await world.link()
+    const first = await open(browser)
+    await first.page.goto(link)
+    await first.page.getByRole("heading", { name: "Now" }).waitFor()
+    expect(first.page.url()).not.toContain("ticket")
+    await first.page.reload()
+    await first.page.getByRole("heading", { name: "Now" }).waitFor()
+    const second = await open(browser)
+    await second.page.goto(link)
+    await second.page.getByText("used already or is too old").waitFor()
+    expect(await second.page.content()).not.toContain("discount")
+    expect(await first.context.cookies()).toEqual([])
+    await first.context.close()
+    await second.context.close()
+  })
+
+  test("gone while it is away, the page says so, keeps what it has, and goes on by itself", async () => {
+    const { page, context } = await enter()
+    await page.getByText("Find every place that sets").waitFor()
+    await world.stop()
+    await page.getByText("Offline").waitFor()
+    expect(await page.getByText("Find every place that sets").count()).toBe(1)
+    await world.start()
+    await page.getByText("Live", { exact: true }).waitFor()
+    const sent = await world.ask({ objective: "Asked after the server came back" })
+    expect(sent.ok).toBe(true)
+    await page.getByText("Asked after the server came back").waitFor()
+    await context.close()
+  })
+})
+
+describe("the story", () => {
+  test("a pass shows up, is spoken to, is cancelled, ends in its place, and is found in the audit", async () => {
+    const { page, trouble, context } = await enter()
+    const sent = await world.ask({ subagent: "scout", objective: "Map the payment module for the story" })
+    if (!sent.ok) throw new Error(sent.refusal.message)
+    const card = page.locator("article", { hasText: "Map the payment module" })
+    await card.waitFor()
+    await card.getByText(/left/).waitFor()
+    await card.getByRole("button", { name: "Speak scout" }).click()
+    await page.getByLabel("Your words").fill("Look at refunds too")
+    await page.getByRole("button", { name: "Send" }).click()
+    await until(() =>
+      world.host.said.some(
+        ({ text }) => text === "ada says: Look at refunds too" || text.endsWith("Look at refunds too"),
+      ),
+    )
+    await card.getByRole("button", { name: "Cancel scout" }).click()
+    await page.getByLabel(/^Why/).fill("the story goes on")
+    await page.getByRole("button", { name: "Cancel the pass" }).click()
+    await page.locator(".line", { hasText: "Map the payment module" }).getByText("cancelled").waitFor()
+    expect(await card.count()).toBe(0)
+    await page.getByRole("link", { name: "Audit", exact: true }).click()
+    await page.getByLabel("Search").fill("payment module")
+    await page.getByText(/^\d (entry|entries)$/).waitFor()
+    await page.locator(".entry").first().click()
+    await page.getByRole("link", { name: "Open the whole pass" }).click()
+    await page.getByRole("heading", { name: "Map the payment module for the story" }).waitFor()
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("what a child does is seen while it does it", async () => {
+    const step = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<void>()
+    world.host.script("painter", async (child) => {
+      await step.promise
+      child.tool("grep", { pattern: "watched live" }, "nothing")
+      await end.promise
+      await child.return({ status: "completed", decision: "approved", decision_reason: "seen live", findings: [] })
+      child.step({})
+    })
+    world.host.script("inspector", async (child) => {
+      await step.promise
+      child.tool("grep", { pattern: "watched live" }, "nothing")
+      await end.promise
+      await child.return({ status: "completed", decision: "approved", decision_reason: "seen live", findings: [] })
+      child.step({})
+    })
+    const sent = await world.ask({ subagent: "inspector", objective: "Watch me" })
+    if (!sent.ok) throw new Error(sent.refusal.message)
+    const { page, context } = await enter()
+    await go(page, `#/pass/${sent.runner.pass.id}`)
+    step.resolve()
+    await page.getByText("watched live").first().waitFor()
+    end.resolve()
+    await page.getByText("approved").first().waitFor()
+    await go(page, `#/pass/${sent.runner.pass.id}/outcome`)
+    await page.getByText("seen live").first().waitFor()
+    await context.close()
+  })
+
+  test("a question is answered, and a preference changed that the next pass obeys, with the keyboard alone", async () => {
+    const { page, trouble, context } = await enter()
+    const tabTo = async (what: (page: Page) => Promise<boolean>) => {
+      for (let tries = 0; tries < 120; tries += 1) {
+        if (await what(page)) return
+        await page.keyboard.press("Tab")
+      }
+      throw new Error("not reached with the keyboard")
+    }
+    const on = (text: string) => (page: Page) =>
+      page.evaluate((text) => {
+        const named = document.activeElement
+        return (named?.getAttribute("aria-label") ?? named?.textContent ?? "").trim().startsWith(text)
+      }, text)
+    await tabTo(on("Inbox"))
+    await page.keyboard.press("Enter")
+    await page.getByText("May alice pass").waitFor()
+    await page.keyboard.press("a")
+    await until(async () => (await world.engine.store.gate(filled.gate.gate_id))?.status === "approved")
+    await page.getByText("Nothing waits for you").waitFor()
+    expect(await world.engine.store.gate(filled.gate.gate_id)).toMatchObject({ surface: "the panel" })
+
+    await tabTo(on("Preferences"))
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Preferences" }).waitFor()
+    await page.locator("button.cell").first().waitFor()
+    const cell = async (page: Page) =>
+      page.evaluate(() => {
+        const element = document.activeElement
+        const row = element?.closest("tr")?.querySelector("th")?.textContent
+        const column = element?.closest("td")?.cellIndex ?? -1
+        const head = document.querySelector(".matrix thead")?.querySelectorAll("th")[column]?.textContent
+        return row === "alice" && head === "inspector"
+      })
+    await tabTo(cell)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "alice → inspector" }).waitFor()
+    await tabTo(on("Enabled"))
+    await page.keyboard.press("n")
+    await page.getByText("alice → inspector: Enabled").waitFor()
+    expect((await world.ask({ subagent: "inspector", objective: "Still allowed before it is saved" })).ok).toBe(true)
+    await tabTo(on("Save"))
+    await page.keyboard.press("Enter")
+    await page.getByText("Saved. The next pass obeys it.").waitFor()
+    expect(await world.ask({ subagent: "inspector", objective: "Not any more" })).toMatchObject({
+      ok: false,
+      refusal: { code: "E004" },
+    })
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("a value that cannot be is refused with a sentence, and not saved", async () => {
+    const { page, context } = await enter()
+    await go(page, "#/preferences?from=alice&to=audit")
+    await page.getByLabel("Max chain depth").fill("99")
+    await page.locator(".save-bar [role=alert]").waitFor()
+    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true)
+    await page.getByRole("button", { name: "Discard" }).click()
+    expect(await page.locator(".save-bar").count()).toBe(0)
+    await context.close()
+  })
+
+  test("what a pass proposes is accepted, applied as it was shown, and undone", async () => {
+    const before = CART_BEFORE
+    const file = join(world.directory, "src/cart.js")
+    mkdirSync(join(world.directory, "src"), { recursive: true })
+    writeFileSync(file, before)
+    const sent = await world.ask({ objective: "Correct the discount, as a proposal" })
+    if (!sent.ok) throw new Error(sent.refusal.message)
+    await sent.runner.outcome
+    const { page, trouble, context } = await enter()
+    await go(page, `#/pass/${sent.runner.pass.id}/changes`)
+    await page.getByText("src/cart.js").first().waitFor()
+    expect(await page.getByRole("button", { name: /^Apply/ }).isDisabled()).toBe(true)
+    await page.getByRole("button", { name: "Accept the file" }).click()
+    await page.getByText("File accepted").waitFor()
+    expect(readFileSync(file, "utf8")).toBe(before)
+    await page.getByRole("button", { name: "Apply 1 file" }).click()
+    await page.getByText("Applied by").waitFor()
+    expect(readFileSync(file, "utf8")).toContain("1 - discount")
+    await page.getByRole("button", { name: "Undo" }).click()
+    await page.getByRole("button", { name: "Apply 1 file" }).waitFor()
+    expect(readFileSync(file, "utf8")).toBe(before)
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("the audit is handed over as a file", async () => {
+    const { page, context } = await enter()
+    await go(page, "#/audit?action=returned")
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ])
+    const lines = (await Bun.file(await download.path()).text()).trim().split("\n")
+    expect(lines.length).toBeGreaterThan(1)
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ action: "returned", hash: expect.any(String) })
+    await context.close()
+  })
+})

@@ -1,0 +1,518 @@
+import { describe, expect, test } from "bun:test"
+import type { Explained, Explanation } from "../../../opencode/src/pass-over/domain/explain"
+import {
+  AgentPairPreference,
+  DefaultPreference,
+  SubagentPreference,
+  type Setting,
+} from "../../../opencode/src/pass-over/domain/preference"
+import { OutputStatus, ReviewDecision } from "../../../opencode/src/pass-over/domain/output"
+import { PassEvent } from "../../../opencode/src/pass-over/domain/pass"
+import { AuditAction } from "../../../opencode/src/pass-over/domain/audit-log"
+import { ReturnStatus } from "../../../opencode/src/pass-over/domain/return-context"
+import type { PassSummary } from "../../../opencode/src/server/schema"
+import { SETTINGS } from "../../../opencode/src/server/settings"
+import { actionBadge, outcomeBadge, passBadge } from "../../src/components/badge-view"
+import {
+  narrowed,
+  NO_FILTERS,
+  readFilters,
+  toQuery,
+  wantsMore,
+  writeFilters,
+} from "../../src/components/pass-over-audit-view"
+import * as change from "../../src/components/pass-over-change-view"
+import { deed, facts, moved, needsNote, otherwise } from "../../src/components/pass-over-inbox-view"
+import { diffLines, placeOf, sorted, tabOf, timeline, useLine, uses } from "../../src/components/pass-over-pass-view"
+import * as prefs from "../../src/components/pass-over-preferences-view"
+import {
+  badged,
+  chainOf,
+  deadline,
+  idle,
+  progress,
+  spending,
+  trees,
+  waitsFor,
+} from "../../src/components/pass-over-status-view"
+import { bytes, countdown, duration, moment, money, shortPath, tokens } from "../../src/lib/format"
+import { stale } from "../../src/lib/live-view"
+import { readPlace, ticketIn, writePlace, type Page } from "../../src/lib/route-view"
+import { WORDS } from "../../src/lib/words"
+
+const NOW = Date.UTC(2026, 0, 1, 12)
+
+const pass = (
+  more: Omit<Partial<PassSummary>, "id" | "parent_pass_id"> & { id?: string; parent_pass_id?: string | null } = {},
+) =>
+  ({
+    id: "a",
+    parent_pass_id: null,
+    originating_agent_id: "alice",
+    subagent_id: "audit",
+    ancestors: ["alice"],
+    status: "waiting_for_return",
+    wait: true,
+    timeout_ms: 600_000,
+    time_created: NOW,
+    max_tokens: 0,
+    max_cost: 0,
+    result: null,
+    live: null,
+    ...more,
+  }) as PassSummary
+
+const live = (more: Partial<NonNullable<PassSummary["live"]>> = {}) =>
+  ({
+    pass_over_id: "a",
+    phase: "working",
+    step: 2,
+    attempt: 1,
+    tokens: 1_000,
+    cost: 0.02,
+    waits: 0,
+    deadline_at: NOW + 60_000,
+    idle_at: NOW + 120_000,
+    time_updated: NOW,
+    ...more,
+  }) as NonNullable<PassSummary["live"]>
+
+describe("running passes", () => {
+  test("hang below the one that asked for them, in the order they began", () => {
+    const roots = trees([
+      pass({ id: "c", parent_pass_id: "b", time_created: NOW + 2 }),
+      pass({ id: "d", time_created: NOW + 3 }),
+      pass({ id: "b", parent_pass_id: "a", time_created: NOW + 1 }),
+      pass({ id: "a" }),
+    ])
+    expect(roots.map((node) => node.id)).toEqual(["a", "d"])
+    expect(roots[0]?.children[0]?.children[0]?.id).toBe("c")
+  })
+
+  test("whose originator has ended stand at the top, and one that names itself hangs nowhere", () => {
+    expect(trees([pass({ id: "b", parent_pass_id: "gone" })]).map((node) => node.id)).toEqual(["b"])
+    expect(trees([pass({ id: "a", parent_pass_id: "a" })])).toEqual([])
+  })
+
+  test("ask for a person only where the question is", () => {
+    const [root] = trees([
+      pass({ id: "a", live: live({ waits: 1 }) }),
+      pass({ id: "b", parent_pass_id: "a", subagent_id: "inspector", live: live({ waits: 1 }) }),
+    ])
+    if (!root?.children[0]) throw new Error("no tree")
+    expect([root.you, root.children[0].you]).toEqual([false, true])
+    expect(waitsFor(root)).toBe("waits for inspector")
+    expect(waitsFor(root.children[0])).toBe("Waiting for you")
+    expect(passBadge(badged(root)).word).toBe("working")
+    expect(passBadge(badged(root.children[0])).word).toBe("Waiting for you")
+  })
+
+  test("count down to their deadline, and to nothing while a person is asked", () => {
+    expect(deadline(pass({ live: live() }), NOW)).toEqual({ text: "1:00 left", used: 0.9, short: true })
+    expect(deadline(pass({ live: live({ deadline_at: null }) }), NOW)).toMatchObject({ used: undefined })
+    expect(deadline(pass(), NOW + 300_000)).toEqual({ text: "5:00 left", used: 0.5, short: false })
+    expect(deadline(pass(), NOW + 900_000).text).toBe("0:00 left")
+    expect(idle(pass({ live: live() }), NOW)).toBeUndefined()
+    expect(idle(pass({ live: live() }), NOW + 90_000)).toBe("given up in 0:30 if nothing moves")
+    expect(idle(pass(), NOW)).toBeUndefined()
+  })
+
+  test("show what they use, and against what where there is a limit", () => {
+    expect(spending(pass({ live: live() }))).toEqual({ text: "1,000 tokens · $0.02", used: undefined, short: false })
+    expect(spending(pass({ live: live(), max_tokens: 1_100, max_cost: 1 }))).toEqual({
+      text: "1,000 / 1,100 tokens · $0.02 / $1.00",
+      used: 1_000 / 1_100,
+      short: true,
+    })
+    expect(progress(pass({ live: live({ attempt: 2 }) }))).toEqual(["step 2", "attempt 2"])
+    expect(progress(pass())).toEqual([])
+    expect(chainOf(pass({ ancestors: ["alice", "scout"] }))).toEqual(["alice", "scout", "audit"])
+  })
+})
+
+describe("a badge", () => {
+  const result = (more: object) =>
+    ({ ...pass({ status: "returned" }), result: { status: "completed", decision: null, ...more } }) as PassSummary
+
+  test("says in sign and word what it says in colour, for everything that can come", () => {
+    const badges = [
+      ...ReviewDecision.options.map((decision) => passBadge(result({ decision }))),
+      ...OutputStatus.options.map((status) => passBadge(result({ status }))),
+      ...OutputStatus.options.map(outcomeBadge),
+      ...ReturnStatus.options.map((status) => passBadge(pass({ status }))),
+      ...AuditAction.options.map(actionBadge),
+    ]
+    for (const badge of badges) {
+      expect(badge.sign.length).toBeGreaterThan(0)
+      expect(badge.word.length).toBeGreaterThan(0)
+    }
+  })
+
+  test("prefers what was decided over how it ended, and how it ended over what it was", () => {
+    expect(passBadge(result({ decision: "rejected" })).word).toBe("rejected")
+    expect(passBadge(result({ status: "partial", decision: "approved" })).word).toBe("partial")
+    expect(passBadge({ ...result({ status: "partial" }), status: "timed_out" }).word).toBe("timed out")
+  })
+})
+
+describe("words", () => {
+  test("are there for every event and action that can happen", () => {
+    for (const type of PassEvent.shape.type.options)
+      expect({ type, word: WORDS.event[type] }).toMatchObject({ word: expect.any(String) })
+    for (const action of AuditAction.options)
+      expect({ action, word: WORDS.action[action] }).toMatchObject({ word: expect.any(String) })
+  })
+})
+
+describe("the inbox", () => {
+  const press = (key: string, more: object = {}) =>
+    deed({ key, ctrlKey: false, metaKey: false, altKey: false, typing: false, ...more })
+
+  test("is worked by keys, but not by those that mean something else", () => {
+    expect(["j", "J", "ArrowDown", "k", "ArrowUp", "a", "A", "r", "q", "x", "Enter"].map((key) => press(key))).toEqual([
+      "next",
+      "next",
+      "next",
+      "previous",
+      "previous",
+      "approve",
+      "approve",
+      "reject",
+      "question",
+      undefined,
+      undefined,
+    ])
+    for (const more of [{ typing: true }, { ctrlKey: true }, { metaKey: true }, { altKey: true }])
+      expect(press("a", more)).toBeUndefined()
+  })
+
+  test("keeps the hand on a question that is there", () => {
+    expect([moved(0, 1, 3), moved(2, 1, 3), moved(0, -1, 3), moved(2, 0, 2), moved(0, 0, 0)]).toEqual([1, 2, 0, 1, 0])
+  })
+
+  test("says what happens by itself, and asks for words where they are needed", () => {
+    expect(otherwise({ default_action: "reject", time_expires: NOW + 120_000 }, NOW)).toBe(
+      "rejected by itself in 2 min",
+    )
+    expect([needsNote("question", " "), needsNote("question", "why?"), needsNote("approve", "")]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(facts({ timeout_ms: 60_000, nothing: null, files: ["a"] })).toEqual([
+      { name: "timeout", value: "1 min" },
+      { name: "files", value: '[\n "a"\n]' },
+    ])
+  })
+})
+
+describe("a pass", () => {
+  const event = (type: string, data: object = {}, at = NOW) =>
+    ({ type, data, at, seq: 1, pass_over_id: "a", session_id: "s", directory: "/" }) as never
+
+  test("opens where it has most to say", () => {
+    expect([tabOf(undefined, true), tabOf(undefined, false), tabOf("context", false), tabOf("x", true)]).toEqual([
+      "outcome",
+      "work",
+      "context",
+      "outcome",
+    ])
+  })
+
+  test("shows the worst finding first", () => {
+    const finding = (severity: "info" | "error", message: string) =>
+      ({ type: "finding", severity, category: "c", message }) as const
+    expect(sorted([finding("info", "a"), finding("error", "b")]).findings.map((one) => one.message)).toEqual(["b", "a"])
+    expect(placeOf({ path: "a.ts", line: 3, column: 4 })).toBe("a.ts:3:4")
+    expect(placeOf({ path: "a.ts", column: 4 })).toBe("a.ts")
+    expect(placeOf(undefined)).toBe("")
+  })
+
+  test("shows tools while they are used, and whole once it is over", () => {
+    const seen = [event("pass.artifact", { tool: "read", input: '{"filePath":"a.ts"}', output: "x", failed: false })]
+    expect(uses(seen, [])).toMatchObject([{ tool: "read", input: '{\n  "filePath": "a.ts"\n}', at: NOW }])
+    const whole = {
+      type: "tool_result",
+      tool_name: "read",
+      call_id: "1",
+      input: { filePath: "a.ts" },
+      output: "all of it",
+      status: "error",
+    } as const
+    expect(uses(seen, [whole])).toMatchObject([{ tool: "read", output: "all of it", failed: true, at: NOW }])
+    expect(useLine({ tool: "", failed: false, output: "", at: 0, input: '{"n":1,"command":"a\\nb"}' })).toBe("a b")
+    expect(useLine({ tool: "", failed: false, output: "", at: 0, input: "not\njson" })).toBe("not json")
+  })
+
+  test("tells its story with who did what", () => {
+    const line = { action: "returned", actor: "audit" } as never
+    const own = { action: "dispatched", actor: "own_1" } as never
+    expect(timeline([event("pass.dispatched"), event("pass.returned"), event("of.tomorrow")], [line, own])).toEqual([
+      { at: NOW, what: "Started", detail: "", by: "" },
+      { at: NOW, what: "Returned", detail: "", by: "audit" },
+      { at: NOW, what: "of.tomorrow", detail: "", by: "" },
+    ])
+  })
+
+  test("shows what a change takes and gives, with a little around it", () => {
+    expect(diffLines("a\nb\nc\nd\ne\nf", "a\nb\nc\nd\nX\nf").map(({ sign, text }) => sign + text)).toEqual([
+      " b",
+      " c",
+      " d",
+      "-e",
+      "+X",
+      " f",
+    ])
+    expect(diffLines("", "a").map(({ sign, text }) => sign + text)).toEqual(["+a"])
+    expect(diffLines("a\na", "a").map(({ sign, text }) => sign + text)).toEqual([" a", "-a"])
+    expect(diffLines("x".repeat(9) + "\n".repeat(9_999), "").length).toBe(4_000)
+  })
+})
+
+describe("a change", () => {
+  const PATCH = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n@@ -9 +9 @@\n-c\n+C\n"
+  const file = (taken: "all" | "none" | number[]) => ({ path: "x", taken, hunks: 2 })
+
+  test("is shown hunk by hunk", () => {
+    expect(
+      change.hunks(PATCH).map(({ number, lines }) => [number, lines.map(({ sign, text }) => sign + text).join("|")]),
+    ).toEqual([
+      [1, "@@@ -1,2 +1,2 @@| a|-b|+B"],
+      [2, "@@@ -9 +9 @@|-c|+C"],
+    ])
+    expect(change.hunks(null)).toEqual([])
+  })
+
+  test("is taken whole, in part or not at all, and a press is the opposite", () => {
+    expect([
+      change.share(file("all")),
+      change.share(file([1])),
+      change.share(file([1, 2])),
+      change.share(file([])),
+    ]).toEqual(["all", "part", "all", "none"])
+    expect(change.toggle(file("all"), null).accepted).toBe(false)
+    expect(change.toggle(file([1]), null).accepted).toBe(true)
+    expect(change.toggle(file([1]), 1).accepted).toBe(false)
+    expect(change.toggle(file([1]), 2)).toEqual({ path: "x", hunk: 2, accepted: true, reason: null })
+    const files = [
+      { ...file("all"), refused: null },
+      { ...file("none"), path: ".git/config", refused: "never" },
+    ] as never
+    expect(change.all({ files }, true).map(({ path }) => path)).toEqual(["x"])
+    expect(change.chosen({ files })).toBe(1)
+  })
+
+  test("stands while its last application does", () => {
+    const one = (kind: string, status: string) => ({ kind, status }) as never
+    expect(change.standing({ applications: [one("apply", "undone"), one("undo", "done")] })).toBeUndefined()
+    expect(change.standing({ applications: [one("apply", "undone"), one("apply", "done")] })).toBeDefined()
+  })
+})
+
+describe("the audit", () => {
+  test("keeps its filters in the address, and only those that narrow", () => {
+    const filters = { ...NO_FILTERS, text: "cart", since: "day" }
+    expect(readFilters(writeFilters(filters))).toEqual(filters)
+    expect(writeFilters(NO_FILTERS)).toEqual({})
+    expect([narrowed(NO_FILTERS), narrowed(filters)]).toEqual([false, true])
+    expect(readFilters({ since: "tomorrow" }).since).toBe("all")
+  })
+
+  test("asks the same question for a minute", () => {
+    expect(toQuery({ ...NO_FILTERS, since: "hour" }, NOW + 1)).toEqual(
+      toQuery({ ...NO_FILTERS, since: "hour" }, NOW + 59_000),
+    )
+    expect(toQuery({ text: " a ", from: "b", to: "e", action: "c", outcome: "d", since: "all" }, NOW)).toEqual({
+      text: "a",
+      originating_agent: "b",
+      subagent: "e",
+      action: "c",
+      status: "d",
+    })
+  })
+
+  test("asks for more before the end is reached, once", () => {
+    const at = { last: 470, loaded: 500, more: true, loading: false }
+    expect([
+      wantsMore(at),
+      wantsMore({ ...at, loading: true }),
+      wantsMore({ ...at, more: false }),
+      wantsMore({ ...at, last: 100 }),
+    ]).toEqual([true, false, false, false])
+  })
+})
+
+describe("preferences", () => {
+  const one = (setting: Setting, value: unknown, source: Partial<Explained["source"]> = {}): Explained => ({
+    setting,
+    value,
+    source: { layer: "system", origin: "product", key: [setting], ...source },
+    where: "the system default",
+    shadows: [],
+  })
+  const pair = (from: string, to: string, settings: Explained[] = []): Explanation => ({
+    from,
+    to,
+    settings,
+    notes: [],
+  })
+
+  test("are a table of who to whom", () => {
+    const table = prefs.matrix([pair("alice", "audit"), pair("alice", "scout"), pair("scout", "audit")])
+    expect([table.from, table.to]).toEqual([
+      ["alice", "scout"],
+      ["audit", "scout"],
+    ])
+    expect(table.cell("scout", "scout")).toBeUndefined()
+  })
+
+  const info = (setting: Setting) => SETTINGS.find((known) => known.setting === setting)!
+  const controlOf = (setting: Setting) => prefs.controlOf(info(setting))
+
+  test("each level offers just the settings that it may hold", () => {
+    const SHAPES = { pair: AgentPairPreference, subagent: SubagentPreference, defaults: DefaultPreference }
+    const history = ["created_at", "updated_at", "updated_by"]
+    for (const level of ["pair", "subagent", "defaults"] as const) {
+      const offered = prefs.rows(pair("a", "b", [one("enabled", true)]), SETTINGS, level).map((row) => row.info.setting)
+      const held = Object.keys(SHAPES[level].shape).filter((name) => !history.includes(name))
+      expect({ level, settings: offered.toSorted() }).toEqual({ level, settings: held.toSorted() as Setting[] })
+    }
+    const kinds = Object.groupBy(SETTINGS, (known) => known.kind)
+    expect(kinds.text?.map((known) => known.setting)).toContain("reason")
+    expect(kinds.json?.map((known) => known.setting)).toContain("grant")
+    expect(info("notify_on_return").options).toEqual(["always", "only_issues", "never"])
+  })
+
+  test("a cell says whether, how long, and where a person comes in", () => {
+    const cell = pair("a", "b", [
+      one("enabled", true),
+      one("can_receive_passes", true),
+      one("timeout_ms", 600_000),
+      one("max_compute_time_ms", 60_000),
+      one("require_confirmation", true),
+      one("auto_return", false),
+      one("auto_apply", true, { origin: "stored", layer: "pair" }),
+    ])
+    expect(prefs.cellNotes(cell)).toEqual([
+      "up to 1 min",
+      "asks before it starts",
+      "holds results",
+      "applies by itself",
+    ])
+    expect([
+      prefs.allowed(cell),
+      prefs.allowed(pair("a", "b")),
+      prefs.ownStored(cell),
+      prefs.ownStored(pair("a", "b")),
+    ]).toEqual([true, false, true, false])
+  })
+
+  test("what a field says is read as what it is, and sent as it is where it is not", () => {
+    const number = controlOf("timeout_ms")
+    expect([prefs.readField(number, "42"), prefs.readField(number, ""), prefs.readField(number, "soon")]).toEqual([
+      42,
+      "",
+      "soon",
+    ])
+    expect(prefs.readField(controlOf("enabled"), "false")).toBe(false)
+    expect(prefs.readField(controlOf("constraints"), " read_only \n\n no_network")).toEqual(["read_only", "no_network"])
+    const json = controlOf("grant")
+    expect([prefs.readField(json, '[{"permission":"bash"}]'), prefs.readField(json, "[")]).toEqual([
+      [{ permission: "bash" }],
+      "[",
+    ])
+    for (const [setting, value] of [
+      ["constraints", ["a"]],
+      ["timeout_ms", 5],
+      ["enabled", true],
+      ["notify_on_return", "never"],
+      ["grant", []],
+    ] as const) {
+      const control = controlOf(setting)
+      expect(prefs.readField(control, prefs.written(control, value))).toEqual(value as never)
+    }
+  })
+
+  test("an edit that changes nothing is none", () => {
+    const explained = one("timeout_ms", 5)
+    const edited = prefs.withEdit({}, explained, 6)
+    expect(edited).toEqual({ timeout_ms: 6 })
+    expect(prefs.withEdit(edited, explained, 5)).toEqual({})
+    expect(prefs.keyOf("subagent", "a", "b")).toEqual({ level: "subagent", subagent: "b" })
+  })
+
+  test("only what was stored at this very level can be taken away there", () => {
+    const stored = (layer: "pair" | "defaults", key: string[]) =>
+      prefs.storedHere(one("timeout_ms", 1, { origin: "stored", layer, key }), "pair")
+    expect([
+      stored("pair", ["pairs", "a->b"]),
+      stored("pair", ["pairs", "*->b"]),
+      stored("defaults", ["defaults"]),
+    ]).toEqual([true, false, false])
+  })
+
+  test("values read as people read them", () => {
+    expect([
+      prefs.readableValue("timeout_ms", 60_000),
+      prefs.readableValue("enabled", false),
+      prefs.readableValue("reason", undefined),
+      prefs.readableValue("constraints", ["a", "b"]),
+      prefs.readableValue("max_tokens", 0),
+      prefs.label("max_context_size_bytes"),
+    ]).toEqual(["1 min", "No", "not set", "a; b", "0", "Max context size"])
+  })
+})
+
+describe("an address", () => {
+  test("leads there and back, whatever is in it", () => {
+    const places = [
+      { page: "pass" as Page, id: "a/b c", tab: "work", query: {} },
+      { page: "audit" as Page, query: { text: "a&b=c", agent: "ä" } },
+      { page: "now" as Page, query: {} },
+    ]
+    for (const place of places) expect(readPlace(writePlace(place))).toEqual(place)
+  })
+
+  test("that cannot be read leads to the first page", () => {
+    for (const hash of ["", "#", "#/nowhere", "#/pass", "#/%zz", "#/constructor"])
+      expect(readPlace(hash).page).toBe("now")
+  })
+
+  test("may hold a ticket, and nothing else is one", () => {
+    expect(ticketIn(`#ticket=${"a".repeat(43)}`)).toBe("a".repeat(43))
+    for (const hash of ["#ticket=", "#ticket=a b", `#/now?ticket=${"a".repeat(43)}`])
+      expect(ticketIn(hash)).toBeUndefined()
+  })
+})
+
+describe("numbers", () => {
+  test("are written for people", () => {
+    expect([money(0), money(0.001), money(0.02), money(1.5)]).toEqual(["$0", "<$0.01", "$0.02", "$1.50"])
+    expect([tokens(12), tokens(48_200), tokens(1_300_000)]).toEqual(["12", "48.2k", "1.3M"])
+    expect([duration(-5), duration(41_000), duration(120_000), duration(125_000), duration(3_780_000)]).toEqual([
+      "0 ms",
+      "41 s",
+      "2 min",
+      "2 min 05 s",
+      "1 h 03 min",
+    ])
+    expect([countdown(-1), countdown(249_000), countdown(3_723_000)]).toEqual(["0:00", "4:09", "1:02:03"])
+    expect([shortPath("/home/ada/work/shop"), shortPath("/"), shortPath("C:\\a\\b\\c")]).toEqual([
+      "work/shop",
+      "/",
+      "b/c",
+    ])
+    expect([bytes(9), bytes(1_500), bytes(2_500_000)]).toEqual(["9 B", "1.5 kB", "2.5 MB"])
+    expect(moment(NOW - 1_000 * 60 * 60 * 24 * 40, NOW)).toContain("Nov")
+  })
+})
+
+describe("what an event makes old", () => {
+  test("is what it is about, and no more", () => {
+    const data = JSON.stringify({ pass_over_id: "019a-b" })
+    expect(stale("pass.artifact", data)).toEqual(["pass 019a-b"])
+    expect(stale("pass.returned", data)).toContain("passes")
+    expect(stale("gate.asked", data)).toContain("inbox")
+    expect([stale("live", "[]"), stale("ready", "{}"), stale("passed", "{}")]).toEqual([[], [], []])
+  })
+})

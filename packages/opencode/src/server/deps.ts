@@ -1,0 +1,27 @@
+import type { Engine } from "../pass-over/service/engine"
+import type { Audit, Verified } from "../pass-over/service/port-audit"
+import type { Feed } from "./feed"
+import type { Identity, Secret, Tickets } from "./secret"
+
+/** What the routes are made of. */
+export type ServerDeps = {
+  engine: Engine
+  feed: Feed
+  /** The lines of all projects, for reading. */
+  audit: Pick<Audit, "query" | "export">
+  /** Compares the log files of one project with the database. */
+  verify(directory: string): Promise<Verified>
+  secret: Secret
+  tickets: Tickets
+  port: () => number
+  database: string
+  version: string
+  /** The user's name, for the audit. */
+  user: string
+}
+
+export type Env = { Variables: { who: Identity | "nobody" } }
+
+/** Who decides, as the audit names them, and where. */
+export const actorOf = (deps: Pick<ServerDeps, "user">) => deps.user
+export const surfaceOf = (who: Identity | "nobody") => (who === "panel" ? "the panel" : "the HTTP API")

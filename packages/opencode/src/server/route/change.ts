@@ -1,0 +1,114 @@
+import { Hono } from "hono"
+import type { z } from "zod"
+import type { ChangeSet } from "../../pass-over/domain/change/change"
+import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
+import type { PassID } from "../../pass-over/domain/id"
+import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from "../../pass-over/service/change/act"
+import { changesOf, type ChangeDeps } from "../../pass-over/service/change/deps"
+import { viewChange } from "../../pass-over/service/change/view"
+import type { Application, Verification } from "../../pass-over/service/port-change"
+import type { Env, ServerDeps } from "../deps"
+import { answers, reads } from "../describe"
+import { refused } from "../failure"
+import { PassParam } from "../schema"
+import * as Schema from "../schema-decide"
+
+type Written = z.infer<typeof Schema.Written>
+
+function filesOf(deps: ServerDeps): ChangeDeps {
+  const files = changesOf(deps.engine)
+  if (!files) throw refused(refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, "Files cannot be changed here."))
+  return files
+}
+
+async function view(files: ChangeDeps, change: ChangeSet): Promise<Schema.Change> {
+  const [shown, planned] = await Promise.all([viewChange(files, change), preview(files, change)])
+  return {
+    ...shown,
+    files: shown.files.map((file) => ({ ...file, patch: file.patch ?? null })),
+    approval: planned.ok ? planned.planned.approval : null,
+    problem: planned.ok ? null : planned.refusal.message,
+  }
+}
+
+async function found(deps: ServerDeps, files: ChangeDeps, id: PassID, change_id: string | undefined) {
+  const pass = await deps.engine.store.find(id)
+  if (!pass) throw refused(refuse(PassOverErrorCode.NOT_FOUND, `No pass ${id} is known.`))
+  const known = await changeOf(files, pass, change_id)
+  if (!known.ok) throw refused(known.refusal)
+  return { pass, change: known.change }
+}
+
+const written = (application: Application, verification: Verification | undefined): Written => {
+  const { apply_id, kind, status, actor, time_done } = application
+  return {
+    application: { apply_id, kind, status, actor, time_done, verification: verification ?? application.verification },
+  }
+}
+
+const tag = "changes"
+
+/** What a pass has changed or proposes to change: reviewed by file and hunk, applied as it was shown, and undone. */
+export function changeRoutes(deps: ServerDeps) {
+  return new Hono<Env>()
+    .get(
+      "/:id/changes",
+      answers({ id: "listChanges", tag, summary: "Read what a pass proposes to change" }, Schema.Changes),
+      reads("param", PassParam),
+      async (c) => {
+        const files = filesOf(deps)
+        const all = await deps.engine.store.changes(c.req.valid("param").id)
+        return c.json({ items: await Promise.all(all.map((change) => view(files, change))) })
+      },
+    )
+    .post(
+      "/:id/review",
+      answers({ id: "reviewChange", tag, summary: "Accept or decline files and hunks" }, Schema.Change),
+      reads("param", PassParam),
+      reads("json", Schema.Review),
+      async (c) => {
+        const files = filesOf(deps)
+        const { change_id, verdicts } = c.req.valid("json")
+        const { pass, change } = await found(deps, files, c.req.valid("param").id, change_id)
+        const stray = await review(files, { pass, change, verdicts, actor: deps.user })
+        if (stray) throw refused(stray)
+        return c.json(await view(files, change))
+      },
+    )
+    .post(
+      "/:id/apply",
+      answers(
+        {
+          id: "applyChange",
+          tag,
+          summary: "Apply what was accepted",
+          description:
+            "All of it or nothing, and only what `approval` names: paths and contents exactly as they were shown.",
+        },
+        Schema.Written,
+      ),
+      reads("param", PassParam),
+      reads("json", Schema.Apply),
+      async (c) => {
+        const files = filesOf(deps)
+        const { change_id, approval } = c.req.valid("json")
+        const { pass, change } = await found(deps, files, c.req.valid("param").id, change_id)
+        const applied = await applyAndVerify(files, { pass, change, approval, actor: deps.user })
+        if (!applied.ok) throw refused(applied.refusal)
+        return c.json(written(applied.application, applied.verification))
+      },
+    )
+    .post(
+      "/:id/undo",
+      answers({ id: "undoChange", tag, summary: "Take back what was applied of a pass" }, Schema.Written),
+      reads("param", PassParam),
+      reads("json", Schema.Undo),
+      async (c) => {
+        const files = filesOf(deps)
+        const application = await lastApplied(files, { pass_over_id: c.req.valid("param").id })
+        const undone = await undoOne(files, { application, actor: deps.user })
+        if (!undone.ok) throw refused(undone.refusal)
+        return c.json(written(undone.application, undefined))
+      },
+    )
+}

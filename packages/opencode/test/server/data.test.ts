@@ -1,0 +1,249 @@
+import { describe, expect, test } from "bun:test"
+import type { AuditLine } from "../../src/pass-over/domain/audit-log"
+import type { PassID } from "../../src/pass-over/domain/id"
+import type { PassSummary } from "../../src/server/schema"
+import * as Schema from "../../src/server/schema"
+import * as Preference from "../../src/server/schema-preference"
+import { createEngineWorld, type EngineWorld } from "../pass-over/support/engine"
+import { outcomeOf, started, VERDICT } from "../pass-over/support/drive"
+import { BASE, createTestServer, type TestServer } from "./support/server"
+
+type World = { server: TestServer; world: EngineWorld } & Disposable
+
+/** A server, and an opencode process with a scripted host on the same database. */
+function scene(): World {
+  const server = createTestServer()
+  const world = createEngineWorld({ path: server.path })
+  world.host.script("audit", async (child) => {
+    child.tool("read", { filePath: "src/total.ts" }, "export const total = 1")
+    await child.return({
+      status: "completed",
+      ...VERDICT,
+      findings: [{ severity: "warning", category: "style", message: "long line" }],
+    })
+    child.step({ input: 100, output: 20, cost: 0.01 })
+  })
+  world.host.script("scout", async (child) => {
+    await child.wait(60_000)
+  })
+  return {
+    server,
+    world,
+    [Symbol.dispose]: () => {
+      world[Symbol.dispose]()
+      server[Symbol.dispose]()
+    },
+  }
+}
+
+const NAMES = ["apples", "pears", "plums", "cherries", "figs", "dates", "limes"]
+const objective = (index: number) => `Look at the ${NAMES[index]}`
+
+async function done(world: EngineWorld, count: number) {
+  for (let index = 0; index < count; index += 1) {
+    const runner = await started(world, { subagent: "audit", objective: objective(index) })
+    await outcomeOf(world, runner)
+  }
+}
+
+type Page = { items: PassSummary[]; next: string | null }
+
+describe("passes", () => {
+  test("are listed a page at a time, each once, the newest first", async () => {
+    using made = scene()
+    await done(made.world, 7)
+    const seen: string[] = []
+    let next: string | null = null
+    do {
+      const page: Page = Schema.PassPage.parse(await made.server.get(`?limit=3${next ? `&cursor=${next}` : ""}`))
+      seen.push(...page.items.map((item) => item.objective))
+      next = page.next
+    } while (next)
+    expect(seen).toEqual([6, 5, 4, 3, 2, 1, 0].map(objective))
+  })
+
+  test("are found by session, agents, status, outcome, verdict, time and words", async () => {
+    using made = scene()
+    await done(made.world, 2)
+    const all = await made.server.get<Page>("")
+    const [first] = all.items
+    if (!first) throw new Error("no pass")
+    const count = async (query: string) => (await made.server.get<Page>(`?${query}`)).items.length
+    const cases: Record<string, number> = {
+      [`session_id=${first.session_id}`]: 2,
+      "session_id=ses_other": 0,
+      "agent=alice": 2,
+      "agent=audit": 2,
+      "agent=scout": 0,
+      "originating_agent=alice": 2,
+      "originating_agent=audit": 0,
+      "subagent=audit": 2,
+      "status=returned": 2,
+      "status=returned,processed": 2,
+      "status=returned&status=processed": 2,
+      "status=waiting_for_return": 0,
+      "outcome=completed": 2,
+      "outcome=failed": 0,
+      "verdict=approved": 2,
+      "verdict=rejected,blocked": 0,
+      [`start_time=${first.time_created + 1}`]: 0,
+      [`end_time=${first.time_created}`]: 2,
+      "start_time=2020-01-01": 2,
+      "text=PEARS": 1,
+      "text=look%20pears": 1,
+      "text=pears%20apples": 0,
+      "text=the%20long": 2,
+      "text=%25": 0,
+      "text=p_ars": 0,
+      [`directory=${encodeURIComponent(first.directory)}`]: 2,
+      "directory=/elsewhere": 0,
+      [`trace_id=${first.trace_id}`]: 1,
+    }
+    for (const [query, expected] of Object.entries(cases)) {
+      expect({ query, found: await count(query) }).toEqual({ query, found: expected })
+    }
+  })
+
+  test("show all that is known of one", async () => {
+    using made = scene()
+    await done(made.world, 1)
+    const [item] = (await made.server.get<Page>("")).items
+    const detail = Schema.PassDetail.parse(await made.server.get(`/${item?.id}`))
+    expect(detail.output?.summary.decision).toBe("approved")
+    expect(detail.usage).toMatchObject({ input: 100, output: 20, cost: 0.01 })
+    expect(detail.audit.map((line) => line.action)).toEqual(["requested", "dispatched", "returned"])
+    expect(detail.events.map((event) => event.type)).toContain("pass.artifact")
+    expect(detail.manifest).not.toBeNull()
+    expect(detail.chain.map((pass) => pass.id)).toEqual([item?.id as PassID])
+    expect(Schema.PassContext.parse(await made.server.get(`/${item?.id}/context`)).work_context.objective).toBe(
+      objective(0),
+    )
+  })
+
+  test("say how far they are while they run, and are cancelled from here", async () => {
+    using made = scene()
+    const runner = await started(made.world, { subagent: "scout", objective: "Find it" })
+    await made.world.clock.advance(500)
+    const [running] = (await made.server.get<Page>("?status=waiting_for_return")).items
+    expect(running?.live).toMatchObject({ phase: "working", step: 1, waits: 0 })
+    expect((running?.live?.deadline_at ?? 0) - made.world.clock.now()).toBe(299_500)
+    const cancelling = made.server.ask(`${BASE}/${runner.pass.id}/cancel`, {
+      method: "POST",
+      body: JSON.stringify({ reason: "not needed" }),
+    })
+    const { attend } = await import("../../src/pass-over/service/command")
+    await Bun.sleep(20)
+    await attend(made.world.engine)
+    const answer = await cancelling
+    expect(await answer.json()).toEqual({ state: "done", text: "Cancelled." })
+    await outcomeOf(made.world, runner)
+    const again = await made.server.ask(`${BASE}/${runner.pass.id}/cancel`, { method: "POST", body: "{}" })
+    expect(again.status).toBe(409)
+    expect(await again.json()).toMatchObject({ error: { code: "E040" } })
+    expect((await made.server.get<Page>("?status=cancelled")).items[0]?.live).toBeNull()
+  })
+})
+
+describe("what was written down", () => {
+  test("the guide's two questions are answered as they are asked", async () => {
+    using made = scene()
+    await done(made.world, 2)
+    const audit = Schema.AuditPage.parse(await made.server.get("/audit?session_id=ses_root&start_time=1700000000"))
+    expect(audit.items).toHaveLength(6)
+    expect(audit.items.map((line) => line.action).slice(0, 3)).toEqual(["returned", "dispatched", "requested"])
+    const returns = Schema.ReturnPage.parse(await made.server.get("/returns?session_id=ses_root"))
+    expect(returns.items.map((item) => item.status)).toEqual(["returned", "returned"])
+  })
+
+  test("audit lines come a page at a time, each once, and all of them in an export", async () => {
+    using made = scene()
+    await done(made.world, 5)
+    const seen: string[] = []
+    let next: string | null = null
+    do {
+      const page: { items: AuditLine[]; next: string | null } = Schema.AuditPage.parse(
+        await made.server.get(`/audit?limit=4${next ? `&cursor=${next}` : ""}`),
+      )
+      seen.push(...page.items.map((line) => `${line.session_id} ${line.seq}`))
+      next = page.next
+    } while (next !== null)
+    expect(new Set(seen).size).toBe(15)
+    expect(seen).toHaveLength(15)
+    const answer = await made.server.ask(`${BASE}/audit/export?action=returned`)
+    const lines = (await answer.text())
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { action: string })
+    expect(lines.map((line) => line.action)).toEqual(Array(5).fill("returned"))
+  })
+
+  test("sums add up", async () => {
+    using made = scene()
+    await done(made.world, 3)
+    const sums = Schema.Statistics.parse(await made.server.get("/stats"))
+    expect(sums).toMatchObject({
+      passes: 3,
+      running: 0,
+      refused: 0,
+      tokens: 360,
+      by_status: { completed: 3 },
+      by_verdict: { approved: 3 },
+    })
+    expect(sums.cost).toBeCloseTo(0.03)
+    expect(sums.pairs).toMatchObject([{ from: "alice", to: "audit", passes: 3, completed: 3 }])
+    expect((await made.server.get<{ items: unknown[] }>("/projects")).items).toHaveLength(1)
+  })
+})
+
+describe("preferences", () => {
+  const DIRECTORY = "directory=/project"
+
+  test("hold for every pair with their sources, and a change is shown before it is stored", async () => {
+    using made = scene()
+    const matrix = Preference.Matrix.parse(await made.server.get(`/preferences?${DIRECTORY}`))
+    expect(matrix.pairs.map(({ from, to }) => `${from}->${to}`)).toContain("alice->audit")
+    const put = (query: string, body: unknown) =>
+      made.server.ask(`${BASE}/preferences/pairs/alice-%3Eaudit?${DIRECTORY}${query}`, {
+        method: "PUT",
+        body: JSON.stringify(body),
+      })
+    const shown = Preference.Edited.parse(await (await put("&dry_run=true", { timeout_ms: 42_000 })).json())
+    expect(shown).toMatchObject({
+      saved: false,
+      changes: [{ from: "alice", to: "audit", setting: "timeout_ms", before: 600_000, after: 42_000 }],
+    })
+    const value = async () => {
+      const pair = Preference.Explanation.parse(
+        await made.server.get(`/preferences/resolve?${DIRECTORY}&from=alice&to=audit`),
+      )
+      return pair.settings.find((one) => one.setting === "timeout_ms")
+    }
+    expect(await value()).toMatchObject({ value: 600_000, source: { layer: "agent" } })
+    expect(await (await put("", { timeout_ms: 42_000 })).json()).toMatchObject({ saved: true })
+    expect(await value()).toMatchObject({ value: 42_000, source: { layer: "pair", origin: "stored" } })
+    const refused = await put("", { timeout_ms: "soon" })
+    expect(refused.status).toBe(422)
+    expect(await refused.json()).toMatchObject({ error: { code: "E030" } })
+    const dropped = await made.server.ask(`${BASE}/preferences/pairs/alice-%3Eaudit?${DIRECTORY}`, { method: "DELETE" })
+    expect(await dropped.json()).toMatchObject({ saved: true, changes: [{ after: 600_000 }] })
+    expect(await value()).toMatchObject({ value: 600_000 })
+  })
+
+  test("that are stored here are obeyed by the next pass in another process", async () => {
+    using made = scene()
+    await made.server.ask(`${BASE}/preferences?${DIRECTORY}`, {
+      method: "PUT",
+      body: JSON.stringify({
+        key: { level: "pair", from: "alice", to: "audit" },
+        set: { enabled: false, reason: "not now" },
+      }),
+    })
+    made.world.preferences.push({
+      origin: "stored",
+      path: "the stored preferences",
+      preferences: await made.world.engine.store.preferences("/project"),
+    })
+    const sent = await made.world.ask({ subagent: "audit" })
+    expect(sent).toMatchObject({ ok: false, refusal: { code: "E004" } })
+  })
+})
