@@ -1,0 +1,121 @@
+import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
+import { createEffect, createRoot } from "solid-js"
+import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
+import type { Snapshot, Source } from "./source"
+import { gateOption } from "./view"
+
+// A dialog gives its title two lines.
+const title = ({ question }: Gate) => (question.length > 110 ? `${question.slice(0, 109)}…` : question)
+
+type Choice = { title: string; value: GateVerdict; note: boolean; description: string }
+
+const CHOICES: Choice[] = [
+  { title: "Yes", value: "approve", note: false, description: "let it go on" },
+  { title: "No", value: "reject", note: false, description: "stop it here" },
+  { title: "No, because …", value: "reject", note: true, description: "with a word to the agent" },
+  { title: "Ask back …", value: "question", note: true, description: "send it back with a question of yours" },
+]
+
+const OPTIONS = CHOICES.map(({ title, description }, value) => ({ title, value, description }))
+
+/** Asks the user for a word to go with their answer. */
+function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | null) => void, close: () => void) {
+  const { DialogPrompt } = api.ui
+  api.ui.dialog.replace(() => (
+    <DialogPrompt
+      title={verdict === "question" ? "What do you want to know?" : "Why not?"}
+      placeholder="A word to the agent"
+      onConfirm={(text) => said(text.trim() || null)}
+      onCancel={close}
+    />
+  ))
+}
+
+/** The questions that wait, and the answering of one. A new one shows itself when no other dialog is open. */
+export function createInbox(api: TuiPluginApi, source: Source, snapshot: () => Snapshot) {
+  const { DialogSelect, DialogAlert } = api.ui
+  const shown = new Set<string>()
+  const open = { gate_id: undefined as string | undefined }
+  const say = (message: string) => api.ui.toast({ title: "Pass Over", message, variant: "info" })
+  const close = () => {
+    open.gate_id = undefined
+    api.ui.dialog.clear()
+  }
+
+  async function answer(gate: Gate, verdict: GateVerdict, note: string | null) {
+    close()
+    const problem = await source.answer(gate.gate_id, verdict, note).catch((error: unknown) => String(error))
+    if (problem) say(problem)
+  }
+
+  function ask(gate: Gate) {
+    open.gate_id = gate.gate_id
+    shown.add(gate.gate_id)
+    api.ui.dialog.setSize("large")
+    api.ui.dialog.replace(
+      () => (
+        <DialogSelect
+          title={title(gate)}
+          placeholder={gate.policy}
+          skipFilter
+          options={OPTIONS}
+          onSelect={(option) => {
+            const choice = CHOICES[option.value]
+            if (choice?.note) return word(api, choice.value, (text) => void answer(gate, choice.value, text), close)
+            if (choice) void answer(gate, choice.value, null)
+          }}
+        />
+      ),
+      () => (open.gate_id = undefined),
+    )
+  }
+
+  api.lifecycle.onDispose(
+    follow(snapshot, {
+      gone: (gates) => open.gate_id !== undefined && !gates.some((gate) => gate.gate_id === open.gate_id),
+      onGone() {
+        close()
+        say("This was answered elsewhere.")
+      },
+      // New, and nobody is busy: it comes by itself.
+      onFresh(gates) {
+        const fresh = gates.find((gate) => !shown.has(gate.gate_id))
+        if (fresh && !api.ui.dialog.open) ask(fresh)
+      },
+    }),
+  )
+
+  return {
+    show() {
+      const now = Date.now()
+      const { gates } = snapshot()
+      api.ui.dialog.replace(() =>
+        gates.length === 0 ? (
+          <DialogAlert title="Inbox" message="Nothing waits for you." onConfirm={close} />
+        ) : (
+          <DialogSelect
+            title="What waits for you"
+            options={gates.map((gate) => gateOption(gate, now))}
+            onSelect={(option) => {
+              const gate = gates.find((each) => each.gate_id === option.value)
+              if (gate) ask(gate)
+            }}
+          />
+        ),
+      )
+    },
+  }
+}
+
+type Follow = { gone(gates: Gate[]): boolean; onGone(): void; onFresh(gates: Gate[]): void }
+
+/** Hears of every change of what waits, as long as the terminal lives. */
+const follow = (snapshot: () => Snapshot, { gone, onGone, onFresh }: Follow) =>
+  createRoot((stop) => {
+    createEffect(() => {
+      const { gates } = snapshot()
+      if (gone(gates)) onGone()
+      onFresh(gates)
+    })
+    return stop
+  })

@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from "node:crypto"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { userName } from "../../opencode/src/identity"
+import { databasePath, surfacePath } from "../../opencode/src/paths"
+import { createPassOver } from "../../opencode/src/pass-over"
+import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
+import { PassID } from "../../opencode/src/pass-over/domain/id"
+import { answerGate } from "../../opencode/src/pass-over/service/gate"
+import type { Seen } from "./view"
+
+export type Snapshot = { running: Seen[]; recent: Seen[]; gates: Gate[] }
+
+export const NOTHING: Snapshot = { running: [], recent: [], gates: [] }
+
+export type Source = {
+  /** What there is now, if anything has changed since the last look. */
+  look(force?: boolean): Promise<Snapshot | undefined>
+  answer(gate_id: string, verdict: GateVerdict, note: string | null): Promise<string>
+  close(): void
+}
+
+const uuid = () => Bun.randomUUIDv7()
+
+/** The database as this terminal sees it. The terminal runs no passes: it looks, and it answers. */
+export function openSource(directory: string): Source | { problem: string } {
+  const made = createPassOver({
+    path: databasePath(),
+    clock: {
+      now: () => Date.now(),
+      mono: () => performance.now(),
+      after: (ms, run) => {
+        const timer = setTimeout(run, ms)
+        return () => clearTimeout(timer)
+      },
+    },
+    ids: {
+      pass: () => PassID.parse(uuid()),
+      make: (prefix) => `${prefix}_${uuid().replaceAll("-", "")}`,
+      nonce: () => randomBytes(16).toString("hex"),
+    },
+    tokens: async () => (text) => text.length,
+    hash: (text) => createHash("sha256").update(text).digest("hex"),
+    log: () => {},
+    owner_id: `own_${uuid().replaceAll("-", "")}`,
+    user_id: userName(),
+    headless: false,
+    agents: { defaults: {}, originators: [] },
+  })
+  if (!made.ok) return { problem: made.problem }
+  const { engine } = made
+  const { store } = engine
+  const state = { version: -1 }
+
+  async function snapshot(): Promise<Snapshot> {
+    const [open, recent, lives, gates] = await Promise.all([
+      store.list({ directory, status: ["initial", "waiting_for_return"] }),
+      store.passes({ directory, limit: 30 }),
+      store.lives(),
+      store.gates({ directory, status: ["pending"] }),
+    ])
+    const live = new Map<string, (typeof lives)[number]>(lives.map((each) => [each.pass_over_id, each]))
+    const seen = (pass: Seen["pass"]): Seen => ({ pass, live: live.get(pass.id) })
+    return { running: open.map(seen), recent: recent.map(({ pass }) => seen(pass)), gates }
+  }
+
+  return {
+    async look(force = false) {
+      const version = await store.version()
+      if (!force && version === state.version) return undefined
+      state.version = version
+      return snapshot()
+    },
+    async answer(gate_id, verdict, note) {
+      const answered = await answerGate(engine, gate_id, {
+        verdict,
+        note,
+        by: userName() ?? "the user",
+        surface: "the terminal",
+      })
+      return answered.ok ? "" : answered.refusal.message
+    },
+    close: () => store.close(),
+  }
+}
+
+/** Says to the plugin in this process that questions are put here, so that it need not use the host's own dialog. */
+export function announceSurface(): () => void {
+  const path = surfacePath(process.pid)
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(path, "", { mode: 0o600 })
+  } catch {
+    // Without it the question is put twice, and the first answer counts.
+  }
+  return () => rmSync(path, { force: true })
+}

@@ -1,0 +1,96 @@
+import type { Gate } from "../../opencode/src/pass-over/domain/gate"
+import type { Pass } from "../../opencode/src/pass-over/domain/pass"
+import type { LivePass } from "../../opencode/src/pass-over/service/port-live"
+
+export type Seen = { pass: Pass; live: LivePass | undefined }
+
+/** One line about a pass that runs: where it stands in the chain, what it does, how long it may take. */
+export type Row = {
+  id: string
+  child: string | null
+  depth: number
+  label: string
+  state: string
+  /** Whether somebody is waited for; it is said in words too. */
+  waits: boolean
+}
+
+const two = (value: number) => String(value).padStart(2, "0")
+
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000))
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`
+}
+
+const money = (cost: number) => (cost > 0 ? ` $${cost < 0.01 ? cost.toFixed(4) : cost.toFixed(2)}` : "")
+
+const DOING: Record<string, string> = {
+  starting: "starting",
+  working: "working",
+  staged: "returning",
+  asking: "asked to return",
+  backing_off: "trying again soon",
+  stopping: "stopping",
+}
+
+function state({ pass, live }: Seen, now: number): { state: string; waits: boolean } {
+  if (!live)
+    return { state: pass.status === "initial" ? "waits to start" : "running", waits: pass.status === "initial" }
+  if (live.waits > 0) return { state: "waits for you", waits: true }
+  const left = live.deadline_at === null ? "" : ` ${clock(live.deadline_at - now)} left`
+  return { state: `${DOING[live.phase] ?? live.phase} ·${left}${money(live.cost)}`, waits: false }
+}
+
+/** The running passes of a session as a tree, each below the one that made it. */
+export function rows(seen: readonly Seen[], now: number): Row[] {
+  const ids = new Set<string>(seen.map(({ pass }) => pass.id))
+  const below = (parent: string | null): Seen[] =>
+    seen.filter(
+      ({ pass }) =>
+        (pass.parent_pass_id !== null && ids.has(pass.parent_pass_id) ? pass.parent_pass_id : null) === parent,
+    )
+  const walk = (parent: string | null, depth: number): Row[] =>
+    below(parent).flatMap((one) => [
+      {
+        id: one.pass.id,
+        child: one.pass.child_session_id,
+        depth,
+        label: `${one.pass.originating_agent_id} → ${one.pass.subagent_id}`,
+        ...state(one, now),
+      },
+      ...walk(one.pass.id, depth + 1),
+    ])
+  return walk(null, 0)
+}
+
+const KIND = {
+  confirmation: "may it start?",
+  delivery: "may its result go on?",
+  approval: "may it be applied?",
+  question: "a question",
+  escalation: "agents could not settle it",
+} as const satisfies Record<Gate["kind"], string>
+
+const line = (text: string, most: number) => {
+  const flat = text.replaceAll(/\s+/g, " ").trim()
+  return flat.length > most ? `${flat.slice(0, most - 1)}…` : flat
+}
+
+/** A gate as one choice of a list. */
+export const gateOption = (gate: Gate, now: number) => ({
+  title: line(gate.question, 70),
+  value: gate.gate_id,
+  description: `${KIND[gate.kind]} · ${gate.default_action === "approve" ? "yes" : "no"} by itself in ${clock(gate.time_expires - now)}`,
+})
+
+export const passOption = ({ pass, live }: Seen, now: number) => ({
+  title: `${pass.originating_agent_id} → ${pass.subagent_id}`,
+  value: pass.child_session_id ?? "",
+  description: line(pass.objective, 50),
+  footer: live || pass.time_ended === null ? state({ pass, live }, now).state : pass.status,
+  disabled: pass.child_session_id === null,
+})
+
+export const badge = (waiting: number) =>
+  waiting === 0 ? "" : `◆ ${waiting} ${waiting === 1 ? "waits" : "wait"} for you · /inbox`
