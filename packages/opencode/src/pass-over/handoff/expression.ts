@@ -1,0 +1,171 @@
+import { Environment, type ASTNode } from "@marcbachmann/cel-js"
+import { meant } from "./nearest"
+
+/**
+ * Conditions and templates are written in CEL. It has no loops and no assignment, so what is evaluated here always ends;
+ * what could still take long (a regular expression, a loop over lists inside another) is refused when it is read.
+ */
+
+const LIMITS = { maxAstNodes: 300, maxDepth: 40, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 10 }
+const LONGEST = 2_000
+
+const environment = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })
+  .registerVariable("inputs", "map<string, dyn>")
+  .registerVariable("steps", "map<string, dyn>")
+  .registerVariable("flow", "map<string, dyn>")
+  .registerVariable("round", "int")
+
+/** The fields of `steps.<id>`. */
+export const STEP_FIELDS = [
+  "status",
+  "decision",
+  "passed",
+  "skipped",
+  "summary",
+  "files",
+  "concerns",
+  "rounds",
+  "tokens",
+  "cost",
+  "findings",
+] as const
+
+export type Scope = {
+  /** Steps that are over when this is evaluated; none of them may be named where this is left out. */
+  steps?: readonly string[] | undefined
+  inputs: readonly string[]
+}
+
+export type Values = {
+  inputs: Readonly<Record<string, string>>
+  steps: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  flow: Readonly<Record<string, string>>
+  round: number
+}
+
+const MACROS = new Set(["all", "exists", "exists_one", "map", "filter"])
+
+type Fault = { message: string; at: number }
+
+const isNode = (value: unknown): value is ASTNode => typeof value === "object" && value !== null && "op" in value
+
+function* nodes(node: ASTNode, inside = 0): Generator<{ node: ASTNode; inside: number }> {
+  yield { node, inside }
+  const macro = node.op === "rcall" && MACROS.has(node.args[0])
+  const below: unknown[] = Array.isArray(node.args) ? node.args.flat(3) : [node.args]
+  for (const each of below) if (isNode(each)) yield* nodes(each, inside + (macro ? 1 : 0))
+}
+
+/** The name that a node takes out of another: `steps.a` and `steps["a"]`. */
+function member(node: ASTNode): { of: ASTNode; name: string } | undefined {
+  if (node.op === ".") return { of: node.args[0], name: node.args[1] }
+  if (node.op !== "[]") return undefined
+  const [of, key] = node.args
+  return key.op === "value" && typeof key.args === "string" ? { of, name: key.args } : undefined
+}
+
+const isRoot = (node: ASTNode, name: string) => node.op === "id" && node.args === name
+
+function unknown(kind: string, name: string, known: readonly string[], at: number): Fault {
+  return { message: `there is no ${kind} "${name}" here.${meant(name, known)}`, at }
+}
+
+function memberFault(node: ASTNode, scope: Scope): Fault | undefined {
+  const taken = member(node)
+  if (!taken) return undefined
+  const { of, name } = taken
+  const at = node.range.start
+  if (isRoot(of, "inputs") && !scope.inputs.includes(name)) return unknown("input", name, scope.inputs, at)
+  if (isRoot(of, "steps") && scope.steps && !scope.steps.includes(name))
+    return unknown("earlier step", name, scope.steps, at)
+  const outer = member(of)
+  const fields: readonly string[] = STEP_FIELDS
+  if (outer && isRoot(outer.of, "steps") && !fields.includes(name)) return unknown("field of a step", name, fields, at)
+  return undefined
+}
+
+function fault(node: ASTNode, inside: number, scope: Scope): Fault | undefined {
+  const at = node.range.start
+  if (node.op === "id" && node.args === "steps" && scope.steps === undefined)
+    return { message: "what earlier steps left goes along as data (takes), never into the words of a task", at }
+  if (node.op === "rcall" && node.args[0] === "matches")
+    return { message: "matches() is not open here; use contains(), startsWith() or ==", at }
+  if (node.op === "rcall" && MACROS.has(node.args[0]) && inside > 0)
+    return { message: `${node.args[0]}() inside another one is not open here`, at }
+  return memberFault(node, scope)
+}
+
+// The library draws the place under its message; ours is told as line and column.
+const short = (error: unknown) => (error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error))
+
+const placeOf = (error: unknown) => {
+  const range = error instanceof Error && "range" in error ? error.range : undefined
+  return typeof range === "object" && range !== null && "start" in range && typeof range.start === "number"
+    ? range.start
+    : 0
+}
+
+/** What is wrong with an expression before anything is run; nothing where it may be used. */
+export function expressionFault(text: string, scope: Scope, wants: "bool" | "any"): Fault | undefined {
+  if (text.length > LONGEST) return { message: `it is longer than ${LONGEST} characters`, at: 0 }
+  try {
+    const parsed = environment.parse(text)
+    for (const { node, inside } of nodes(parsed.ast)) {
+      const found = fault(node, inside, scope)
+      if (found) return found
+    }
+    const checked = parsed.check()
+    if (!checked.valid) return { message: short(checked.error), at: placeOf(checked.error) }
+    if (wants === "bool" && checked.type !== "bool" && checked.type !== "dyn")
+      return { message: `it gives ${checked.type}, where a yes or no is wanted`, at: 0 }
+    return undefined
+  } catch (error) {
+    return { message: short(error), at: placeOf(error) }
+  }
+}
+
+// CEL keeps whole numbers and fractions apart; `rounds + 1` has to work.
+function native(value: unknown): unknown {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value
+  if (Array.isArray(value)) return value.map(native)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, native(inner)]))
+}
+
+export type Evaluated<T> = { ok: true; value: T } | { ok: false; message: string }
+
+function evaluate(text: string, values: Values): Evaluated<unknown> {
+  try {
+    return { ok: true, value: environment.parse(text)(native(values) as Record<string, unknown>) }
+  } catch (error) {
+    return { ok: false, message: `${text}: ${short(error)}` }
+  }
+}
+
+/** A condition's yes or no. What is neither is not taken for either. */
+export function holds(text: string, values: Values): Evaluated<boolean> {
+  const given = evaluate(text, values)
+  if (!given.ok) return given
+  if (typeof given.value === "boolean") return { ok: true, value: given.value }
+  return { ok: false, message: `${text}: it gives ${String(given.value)}, where a yes or no is wanted` }
+}
+
+const HOLE = /\{\{([\s\S]*?)\}\}/g
+
+/** The expressions in a template, with where each begins. */
+export const holes = (template: string) =>
+  [...template.matchAll(HOLE)].map((match) => ({ text: (match[1] ?? "").trim(), at: match.index }))
+
+const written = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.map(written).join(", ")
+    : typeof value === "object" && value !== null
+      ? ""
+      : String(value)
+
+/** A template with its holes filled in. A hole that cannot be filled stays empty: its validator has seen it. */
+export const fill = (template: string, values: Values): string =>
+  template.replaceAll(HOLE, (_whole, text: string) => {
+    const given = evaluate(text.trim(), values)
+    return given.ok ? written(given.value) : ""
+  })

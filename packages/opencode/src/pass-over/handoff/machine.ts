@@ -1,0 +1,169 @@
+import { answer } from "./answer"
+import { activityOf, ask, draftOf, end, launch, logged, nodeIn, roleOf, spend, update, type Draft } from "./draft"
+import { scoreOf } from "./envelope"
+import { over } from "./limit"
+import { resume, retry, skip } from "./order"
+import type { BranchNode, FlowPlan, PlanNode } from "./plan"
+import { routeBranch, routeCritic, routeWork, type Way } from "./route"
+import {
+  ENDED,
+  type Activity,
+  type FlowEffect,
+  type FlowInputEntry,
+  type Leave,
+  type PassWork,
+  type RunState,
+} from "./state"
+import { finish, proceed, work, type PassLike } from "./walk"
+
+/**
+ * A flow's run, as a value: from a state and what has happened follow the next state and what is to be done about it.
+ * The same inputs give the same state, so a run is kept as the list of its inputs.
+ */
+export type FlowNext = { state: RunState; effects: FlowEffect[] }
+
+type Came = { work: PassWork; leave: Leave }
+
+/** Does what a leave asks for. */
+function go(draft: Draft, node: PassLike, way: Way, came: Came) {
+  const { work: pass, leave } = came
+  const activity = activityOf(draft, node.id)
+  const base = { node: node.id, from: leave.agent }
+  if (way.go === "on") return finish(draft, node)
+  if (way.go === "ask") {
+    if (node.step.on_failure === "stop" && way.why === "failed") return end(draft, "stopped", way.reason)
+    return ask(draft, node.id, way.why, way.reason)
+  }
+  const reason = over(draft.plan, draft.state, node)
+  if (reason) return ask(draft, node.id, "budget", reason)
+  if (way.go === "critic" && "critic" in node.step && node.step.critic)
+    return launch(draft, { ...base, role: "critic", agent: node.step.critic.agent })
+  if (way.go === "again") return again(draft, node, activity)
+  if (way.go === "repair") {
+    update(draft, node.id, { repaired: true })
+    const repairs = roleOf(pass) === "critic" ? "critic" : "work"
+    return launch(draft, { ...base, role: "repair", agent: leave.agent, problems: way.problems, repairs })
+  }
+  if (way.go === "detour") {
+    const detour = draft.plan.detours.find((each) => each.step.id === way.to)
+    update(draft, node.id, { detoured: activity.detoured + 1 })
+    if (detour) return launch(draft, { ...base, role: "detour", agent: detour.step.agent, detour: detour.id })
+  }
+  if (way.go === "clarify") return clarify(draft, node, way.questions, pass)
+}
+
+/** The next round, with what the critic said. */
+function again(draft: Draft, node: PassLike, activity: Activity) {
+  const { before: _dropped, ...rest } = activity
+  const { critic } = activity
+  const before = critic ? { before: scoreOf(critic.envelope.concerns), back: critic } : {}
+  draft.state.active[node.id] = { ...rest, round: activity.round + 1, repaired: false, ...before }
+  work(draft, node)
+}
+
+/** A question goes back to whoever handed over; where that is nobody's agent, to a person. */
+function clarify(draft: Draft, node: PassLike, questions: string[], pass: PassWork) {
+  const activity = activityOf(draft, node.id)
+  update(draft, node.id, { clarified: activity.clarified + 1 })
+  const source = roleOf(pass) === "critic" ? activity.work?.agent : draft.state.results[node.takes.at(-1) ?? ""]?.agent
+  logged(draft, pass.handoff, "clarification")
+  if (!source) return ask(draft, node.id, "clarify", questions.join(" "))
+  launch(draft, {
+    node: node.id,
+    role: "clarify",
+    agent: source,
+    from: pass.agent,
+    questions,
+    repairs: roleOf(pass) === "critic" ? "critic" : "work",
+  })
+}
+
+/** A clarification was given: whoever asked goes on with it. */
+function clarified(draft: Draft, node: PlanNode | BranchNode, { work: pass, leave }: Came) {
+  const activity = activityOf(draft, node.id)
+  const words = [...activity.words, { by: "agent" as const, name: leave.agent, text: leave.context.summary }]
+  update(draft, node.id, { words, back: leave })
+  if (node.kind === "gate") return ask(draft, node.id, "gate", node.step.gate)
+  if (node.kind === "parallel") return
+  if (pass.repairs === "critic" && "critic" in node.step && node.step.critic)
+    return launch(draft, { node: node.id, role: "critic", agent: node.step.critic.agent, from: leave.agent })
+  work(draft, node)
+}
+
+function keep(draft: Draft, pass: PassWork, leave: Leave) {
+  const { step_id, agent_key } = leave.envelope.meta
+  const name = `${step_id}-${agent_key}`
+  const earlier = draft.state.left[name]
+  draft.state.left[name] = { round: (earlier?.round ?? 0) + 1, envelope: leave.envelope }
+  draft.effects.push({ type: "left", key: pass.key, envelope: leave.envelope, ...(earlier ? { earlier } : {}) })
+}
+
+const LOGGED = { completed: "completed", partial: "completed", failed: "failed", aborted: "failed" } as const
+
+function left(draft: Draft, key: string, leave: Leave) {
+  const pass = draft.state.open[key]
+  if (!pass || pass.type !== "pass") return
+  delete draft.state.open[key]
+  draft.state.held = draft.state.held.filter((each) => each !== key)
+  spend(draft, pass.node, leave)
+  logged(draft, pass.handoff, LOGGED[leave.status])
+  keep(draft, pass, leave)
+  const node = nodeIn(draft, pass.node)
+  if (!node) return
+  const specialist = pass.role === "clarify" || pass.role === "detour"
+  if (specialist && leave.failure)
+    return ask(
+      draft,
+      node.id,
+      "failed",
+      `${leave.agent} did not finish: ${leave.failure.code} ${leave.failure.message}`,
+    )
+  if (pass.role === "clarify") return clarified(draft, node, { work: pass, leave })
+  if (node.kind === "gate" || node.kind === "parallel") return
+  if (pass.role === "detour") {
+    const words = [
+      ...activityOf(draft, node.id).words,
+      { by: "agent" as const, name: leave.agent, text: leave.context.summary },
+    ]
+    update(draft, node.id, { words, repaired: false, back: leave })
+    return work(draft, node)
+  }
+  if (node.kind === "branch") {
+    const activity = update(draft, node.id, { work: leave })
+    return go(draft, node, routeBranch(node.step, activity, leave), { work: pass, leave })
+  }
+  if (roleOf(pass) === "critic" && node.step.critic) {
+    const activity = update(draft, node.id, { critic: leave })
+    return go(draft, node, routeCritic(node.step.critic, node.step, activity, leave), { work: pass, leave })
+  }
+  const { critic: _answered, ...rest } = activityOf(draft, node.id)
+  draft.state.active[node.id] = { ...rest, work: leave }
+  go(draft, node, routeWork(node.step, activityOf(draft, node.id), leave), { work: pass, leave })
+}
+
+function apply(draft: Draft, input: FlowInputEntry) {
+  if (input.type === "start") return proceed(draft)
+  if (input.type === "left") return left(draft, input.key, input.leave)
+  if (input.type === "answered") return answer(draft, input.key, input.answer)
+  if (input.type === "pause") return void (draft.state.paused = true)
+  if (input.type === "resume") return resume(draft)
+  if (input.type === "cancel") return end(draft, "cancelled", input.reason || `cancelled by ${input.actor}`)
+  if (input.type === "skip") return skip(draft, input.step, input.reason)
+  retry(draft, input.step)
+}
+
+function status({ state }: Draft): RunState["status"] {
+  if (ENDED.includes(state.status)) return state.status
+  if (state.paused) return "paused"
+  const open = Object.values(state.open)
+  return open.length > 0 && open.every(({ type }) => type === "gate") ? "waiting" : "running"
+}
+
+/** What follows from what has happened. */
+export function advance(plan: FlowPlan, state: RunState, input: FlowInputEntry, at: number): FlowNext {
+  if (ENDED.includes(state.status) && input.type !== "retry") return { state, effects: [] }
+  const draft = draftOf(plan, state, at)
+  apply(draft, input)
+  draft.state.status = status(draft)
+  return { state: draft.state, effects: draft.effects }
+}

@@ -1,0 +1,214 @@
+import {
+  isFlow,
+  isGate,
+  isParallel,
+  isPass,
+  type Branch,
+  type FlowDefinition,
+  type GateStep,
+  type ParallelStep,
+  type PassStep,
+} from "./definition"
+import { fill, type Values } from "./expression"
+import { meant } from "./nearest"
+
+/** Where the words and conditions of a step are read: its own flow, with that flow's inputs. */
+export type PlanScope = {
+  /** Before the ids of its steps: "check." */
+  prefix: string
+  parent: number | null
+  with: Record<string, string>
+  defaults: Record<string, string>
+  feature: string | null
+  /** The ids that its own conditions use, and the steps that they mean: a sub-flow stands for its last step. */
+  ids: Record<string, string>
+}
+
+type Guard = { text: string; scope: number }
+
+type At = { id: string; scope: number; guards: Guard[] }
+
+export type PassNode = At & { kind: "pass"; step: PassStep; takes: string[] }
+export type BranchNode = At & { kind: "branch"; step: Branch; takes: string[]; of: string }
+export type ParallelNode = At & { kind: "parallel"; step: Omit<ParallelStep, "parallel">; branches: BranchNode[] }
+export type GateNode = At & { kind: "gate"; step: GateStep; takes: string[]; on_reject: string | null }
+export type PlanNode = PassNode | ParallelNode | GateNode
+
+/** A flow made ready to run: sub-flows put in their places, every step under its full id. What runs is this, for good. */
+export type FlowPlan = {
+  name: string
+  originator: string | null
+  archive: boolean
+  budget: NonNullable<FlowDefinition["budget"]>
+  policy: NonNullable<FlowDefinition["policy"]>
+  scopes: PlanScope[]
+  nodes: PlanNode[]
+  detours: PassNode[]
+}
+
+export type Planned = { ok: true; plan: FlowPlan } | { ok: false; message: string; step?: string }
+
+type Building = {
+  scopes: PlanScope[]
+  nodes: PlanNode[]
+  detours: PassNode[]
+  flows: ReadonlyMap<string, FlowDefinition>
+}
+
+const MOST_NODES = 5_000
+
+class Refused extends Error {
+  constructor(
+    message: string,
+    readonly step?: string,
+  ) {
+    super(message)
+  }
+}
+
+function defaultsOf(flow: FlowDefinition) {
+  const given = Object.entries(flow.inputs ?? {}).flatMap(([name, input]) =>
+    input.default === undefined ? [] : [[name, input.default] as const],
+  )
+  return Object.fromEntries(given)
+}
+
+/** What goes along to a step that does not say: what the one before it left. */
+const before = (building: Building) => building.nodes.at(-1)?.id
+
+type Inside = { scope: number; guards: Guard[]; above: readonly string[] }
+
+function place(building: Building, flow: FlowDefinition, inside: Inside) {
+  const { scope } = inside
+  const prefix = building.scopes[scope]?.prefix ?? ""
+  const at = (id: string, when: string | undefined): At => ({
+    id: `${prefix}${id}`,
+    scope,
+    guards: [...inside.guards, ...(when === undefined ? [] : [{ text: when, scope }])],
+  })
+  const ids: Record<string, string> = building.scopes[scope]?.ids ?? {}
+  const taken = (takes: readonly string[] | undefined) =>
+    takes?.map((id) => ids[id] ?? `${prefix}${id}`) ?? [before(building) ?? []].flat()
+  for (const step of flow.steps) {
+    if (building.nodes.length > MOST_NODES) throw new Refused(`the flow has more than ${MOST_NODES} steps`)
+    const here = at(step.id, step.when)
+    if (isPass(step)) building.nodes.push({ ...here, kind: "pass", step, takes: taken(step.takes) })
+    if (isParallel(step)) {
+      const { parallel, ...rest } = step
+      const branches = parallel.map((branch): BranchNode => {
+        const own = at(`${step.id}.${branch.id}`, branch.when)
+        return { ...own, kind: "branch", step: branch, takes: taken(branch.takes), of: here.id }
+      })
+      building.nodes.push({ ...here, kind: "parallel", step: rest, branches })
+    }
+    if (isGate(step)) {
+      const again = step.on_reject
+        ? `${prefix}${step.on_reject}`
+        : building.nodes.findLast((node) => node.kind === "pass")?.id
+      building.nodes.push({ ...here, kind: "gate", step, takes: taken(step.takes), on_reject: again ?? null })
+    }
+    if (isFlow(step)) {
+      sub(building, { name: step.flow, with: step.with ?? {}, step: here.id }, { ...inside, guards: here.guards })
+    }
+    ids[step.id] = isFlow(step) ? (before(building) ?? here.id) : here.id
+  }
+  for (const step of flow.detours ?? [])
+    building.detours.push({ ...at(step.id, step.when), kind: "pass", step, takes: [] })
+}
+
+type Called = { name: string; with: Record<string, string>; step: string }
+
+function sub(building: Building, called: Called, inside: Inside) {
+  if (inside.above.includes(called.name))
+    throw new Refused(
+      `the flow "${called.name}" contains itself: ${[...inside.above, called.name].join(" > ")}`,
+      called.step,
+    )
+  const flow = building.flows.get(called.name)
+  if (!flow)
+    throw new Refused(`there is no flow "${called.name}".${meant(called.name, building.flows.keys())}`, called.step)
+  const missing = required(flow).filter((name) => called.with[name] === undefined)
+  if (missing.length > 0) throw new Refused(`the flow "${called.name}" also needs: ${missing.join(", ")}`, called.step)
+  building.scopes.push({
+    prefix: `${called.step}.`,
+    parent: inside.scope,
+    with: called.with,
+    defaults: defaultsOf(flow),
+    feature: flow.feature ?? null,
+    ids: {},
+  })
+  place(building, flow, {
+    scope: building.scopes.length - 1,
+    guards: inside.guards,
+    above: [...inside.above, called.name],
+  })
+}
+
+/** The inputs that somebody has to give. */
+export const required = (flow: FlowDefinition) =>
+  Object.entries(flow.inputs ?? {}).flatMap(([name, input]) =>
+    input.default === undefined && input.required !== false ? [name] : [],
+  )
+
+/** Puts a flow and all its sub-flows together, or says why that cannot be. */
+export function planFlow(flow: FlowDefinition, flows: ReadonlyMap<string, FlowDefinition>): Planned {
+  const root: PlanScope = {
+    prefix: "",
+    parent: null,
+    with: {},
+    defaults: defaultsOf(flow),
+    feature: flow.feature ?? null,
+    ids: {},
+  }
+  const building: Building = { scopes: [root], nodes: [], detours: [], flows }
+  try {
+    place(building, flow, { scope: 0, guards: [], above: [flow.name] })
+  } catch (error) {
+    if (error instanceof Refused)
+      return { ok: false, message: error.message, ...(error.step === undefined ? {} : { step: error.step }) }
+    throw error
+  }
+  const { scopes, nodes, detours } = building
+  return {
+    ok: true,
+    plan: {
+      name: flow.name,
+      originator: flow.originator ?? null,
+      archive: flow.archive ?? false,
+      budget: flow.budget ?? {},
+      policy: flow.policy ?? {},
+      scopes,
+      nodes,
+      detours,
+    },
+  }
+}
+
+const NOTHING = { steps: {}, flow: {}, round: 1 } satisfies Omit<Values, "inputs">
+
+/** The inputs of a scope: the run's own for the flow itself, and what its step hands to it for a sub-flow. */
+export function inputsOf(
+  plan: FlowPlan,
+  scope: number,
+  given: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const here = plan.scopes[scope]
+  if (!here) return {}
+  if (here.parent === null) return { ...here.defaults, ...given }
+  const above = inputsOf(plan, here.parent, given)
+  const handed = Object.entries(here.with).map(([name, text]) => [name, fill(text, { ...NOTHING, inputs: above })])
+  return { ...here.defaults, ...Object.fromEntries(handed) }
+}
+
+/** What a flow works on, in the words of the nearest flow around a step that says so. */
+export function featureOf(plan: FlowPlan, scope: number, given: Readonly<Record<string, string>>): string {
+  const here = plan.scopes[scope]
+  if (!here) return plan.name
+  if (here.feature === null) return here.parent === null ? plan.name : featureOf(plan, here.parent, given)
+  return fill(here.feature, { ...NOTHING, inputs: inputsOf(plan, scope, given) }) || plan.name
+}
+
+export const nodeOf = (plan: FlowPlan, id: string): PlanNode | BranchNode | undefined =>
+  plan.nodes.find((node) => node.id === id) ??
+  plan.detours.find((node) => node.id === id) ??
+  plan.nodes.flatMap((node) => (node.kind === "parallel" ? node.branches : [])).find((node) => node.id === id)

@@ -1,0 +1,290 @@
+import type { ExpectedOutputType } from "../domain/request"
+import { nodeOfWork, roleOf } from "./draft"
+import { fill } from "./expression"
+import { packageID, type Expectations, type HandoffDraft, type PackageContext, type PackageKind } from "./package"
+import { OUTPUT_OF, PhaseRequest, type Phase } from "./phase"
+import { featureOf, type BranchNode, type FlowPlan, type PassNode, type PlanNode } from "./plan"
+import { newActivity, type Activity, type PassWork, type RunState, type Words } from "./state"
+import { wordsOf } from "./values"
+import { yaml } from "./yaml"
+
+/** Everything that a pass of a run is asked and told; the service renders it and sets apart what others wrote. */
+export type Task = {
+  agent: string
+  reason: string
+  objective: string
+  /** Our own words about the form of the answer, and what people decided. */
+  instructions: string[]
+  /** What earlier steps and other agents said. It is data. */
+  data: { title: string; text: string }[]
+  files: string[]
+  constraints: string[]
+  success_criteria: string[]
+  expected_output_type: ExpectedOutputType
+  request?: PhaseRequest
+  handoff: HandoffDraft
+  step: PassNode["step"] | BranchNode["step"]
+}
+
+type Context = { plan: FlowPlan; state: RunState; work: PassWork; node: PlanNode | BranchNode; activity: Activity }
+
+const KIND = {
+  work: "sequential",
+  critic: "delegation",
+  clarify: "delegation",
+  repair: "return",
+  detour: "delegation",
+} as const satisfies Record<PassWork["role"], PackageKind>
+
+const unique = <T>(values: readonly T[]) => [...new Set(values)]
+
+/** The contexts of the steps that go along, as one. */
+function taken({ state, node }: Context): PackageContext | undefined {
+  const results = ("takes" in node ? node.takes : []).flatMap((id) => state.results[id] ?? [])
+  const there = results.filter((result) => !result.skipped)
+  const [only] = there
+  if (there.length <= 1) return only?.context
+  return {
+    summary: there
+      .map(({ node: id, context }) => `${id}: ${context.summary}`)
+      .join("\n")
+      .slice(0, 20_000),
+    decisions: there.flatMap(({ context }) => context.decisions ?? []).slice(0, 500),
+    artifacts: there.flatMap(({ context }) => context.artifacts ?? []).slice(0, 2_000),
+    open_questions: there.flatMap(({ context }) => context.open_questions ?? []).slice(0, 500),
+  }
+}
+
+function contextOf(context: Context): PackageContext {
+  const { plan, work, activity } = context
+  // Between the two of a loop it is the other's last word that goes along.
+  if (work.role === "critic" || work.role === "detour") return activity.work?.context ?? { summary: plan.name }
+  if (work.returns && activity.back) return activity.back.context
+  return (
+    taken(context) ?? {
+      summary: `The flow ${plan.name} begins here, with: ${
+        Object.entries(context.state.inputs)
+          .map(([name, value]) => `${name} = ${value}`)
+          .join("; ")
+          .slice(0, 1_000) || "no inputs"
+      }`,
+    }
+  )
+}
+
+// A long flow is not told to every step of it: what lies near is what matters.
+const NEAR = 20
+
+const done = (state: RunState) => Object.keys(state.results)
+
+/** The package that goes along with a pass, as `003` has it. */
+function packageFor(context: Context, expectations: Expectations): HandoffDraft {
+  const { plan, state, work, node } = context
+  const known = new Set(done(state))
+  const kind = work.returns ? "return" : KIND[work.role]
+  return {
+    handoff: {
+      id: packageID(work.handoff),
+      from: { agent: work.from, step: kind === "return" ? null : Math.max(0, state.cursor) },
+      to: { agent: work.agent, reason: reasonOf(work, node) },
+      context: contextOf(context),
+      expectations,
+      ...(kind === "sequential"
+        ? {
+            workflow_state: {
+              name: plan.name,
+              current_step: Math.max(1, state.cursor + 1),
+              completed_steps: plan.nodes.flatMap(({ id }) => (known.has(id) ? [id] : [])).slice(-NEAR),
+              remaining_steps: plan.nodes.slice(state.cursor + 1, state.cursor + 1 + NEAR).map(({ id }) => id),
+            },
+          }
+        : {}),
+    },
+  }
+}
+
+function reasonOf(work: PassWork, node: PlanNode | BranchNode): string {
+  const round = work.round > 1 ? `, round ${work.round}` : ""
+  if (work.role === "critic") return `it reviews the step ${node.id}${round}`
+  if (work.role === "clarify") return "its handoff needs clarification"
+  if (work.role === "repair") return "its handoff was not in order"
+  if (work.role === "detour") return `the step ${node.id} needs it first`
+  return `it does the step ${node.id}${round}`
+}
+
+const answers = (words: readonly Words[]) =>
+  words.flatMap(({ by, name, text }) => (by === "agent" ? [{ title: `What ${name} answered`, text }] : []))
+
+// A person's words are to be followed, where an agent's are only to be known.
+const decided = (words: readonly Words[]) =>
+  words.flatMap(({ by, name, text }) => (by === "person" ? [`${name} decided: ${text}`, ""] : []))
+
+function dataOf({ activity, work }: Context, handoff: HandoffDraft): Task["data"] {
+  const concerns = activity.critic?.envelope.concerns ?? []
+  return [
+    { title: "Handoff package", text: yaml(handoff) },
+    ...(work.role === "work" && concerns.length > 0 ? [{ title: "Concerns of the review", text: yaml(concerns) }] : []),
+    ...((work.role === "repair" || work.role === "work") && activity.work && work.round > 0
+      ? [{ title: "What you left before", text: activity.work.context.summary }]
+      : []),
+    ...answers(activity.words),
+  ]
+}
+
+const FORMS: Record<Phase, string> = {
+  research:
+    '{"existing_implementations":[{"file":"","description":"","relevance":"high|medium|low"}],"conflicts":[{"type":"naming|pattern|dependency","description":"","severity":"critical|warning|info"}],"patterns_found":[{"file":"","pattern":"","recommendation":""}],"recommendations":[""]}',
+  write:
+    '{"files_created":[{"path":"","purpose":""}],"files_modified":[{"path":"","changes":""}],"tests_written":[{"path":"","test_count":0,"coverage_areas":[""]}],"implementation_notes":[""]}',
+  validate:
+    '{"checks":{"types":{"passed":true,"errors":[],"warnings":[]},"lint":{"passed":true,"errors":[],"warnings":[]},"tests":{"passed":true,"total":0,"passed_count":0,"failed_count":0,"coverage":0,"failures":[]},"security":{"passed":true,"issues":[]}},"overall_passed":true,"blocking_issues":[],"warnings":[]} (only the checks that you made)',
+  parallel:
+    '{"results":[{"task_id":"","type":"","passed":true,"summary":"","details":{}}],"aggregation":{"total":0,"passed":0,"failed":0,"rule":"","overall_passed":true}}',
+}
+
+function answerForm(phase: Phase | undefined, critic: boolean): string[] {
+  return [
+    "Return with pass_over_return as always. What the next step has to know besides, put into `artifacts` as one",
+    'message with role "internal" whose content is JSON: {"handoff": {…}} with any of these fields:',
+    '- "context_summary": files, patterns and decisions for the next step, at most 500 tokens, no copied code',
+    ...(phase ? ['- "decision": "PROCEED", "STOP" or "CLARIFY"', `- "findings": ${FORMS[phase]}`] : []),
+    '- "artifacts": [{"path":"","type":"spec|code|doc|config","description":""}] for every file that you made',
+    '- "open_questions": [{"question":"","priority":"high|medium|low"}]',
+    '- "assumptions": [{"assumption":"","why":"","impact_if_wrong":""}]',
+    `- "routing": {"recommendation":"CONTINUE|LOOP|DETOUR|ESCALATE",${critic ? '"can_further_iteration_help":true,' : ""}"reason":""}`,
+    '- "acknowledgment": if the handoff cannot be worked with: {"received":true,"understood":"partial","blockers":[""],"action":"request_clarification"}; then return with status "partial" and nothing else',
+  ]
+}
+
+type Words3 = { objective: string; constraints: string[]; success_criteria: string[]; deliverable?: string }
+
+const lines = (values: readonly string[] | undefined) => [...(values ?? [])]
+
+/** The words of a pass by its role; none of them comes from what a model said. */
+function wordsFor(context: Context, own: PassNode["step"] | BranchNode["step"]): Words3 {
+  const { plan, state, work, node, activity } = context
+  const say = (text: string) => fill(text, wordsOf(plan, state, node.scope, work.round))
+  const critic = "critic" in own ? own.critic : undefined
+  if (roleOf(work) === "critic" && critic && work.role !== "clarify") {
+    return {
+      objective: say(critic.objective),
+      constraints: lines(critic.constraints),
+      success_criteria: [...lines(critic.success_criteria), ...lines(own.success_criteria)],
+      deliverable: "A verdict with every concern and its place",
+    }
+  }
+  const detour = plan.detours.find((each) => each.id === work.detour)
+  if (work.role === "detour" && detour) {
+    return {
+      objective: say(detour.step.objective),
+      constraints: lines(detour.step.constraints),
+      success_criteria: lines(detour.step.success_criteria),
+    }
+  }
+  const again =
+    work.role === "work" && activity.critic
+      ? " The review of your last round goes along: deal with every concern of it."
+      : ""
+  return {
+    objective: `${say(own.objective)}${again}`,
+    constraints: lines(own.constraints),
+    success_criteria: lines(own.success_criteria),
+    ...(own.deliverable ? { deliverable: say(own.deliverable) } : {}),
+  }
+}
+
+const CLARIFY =
+  "An agent that took over from you, or a person, needs to know more before it can go on. Answer the questions in the data below: return the answer as context_summary. Change nothing."
+const REPAIR =
+  "Your handoff cannot be passed on as it is; the reasons are in the data below. Your work stands: correct the handoff and return again."
+
+const EXPECTED = {
+  structured_findings: "report",
+  files_changed: "artifacts",
+  validation_result: "decision",
+  aggregated_results: "mixed",
+} as const
+
+function requestOf(context: Context, step: Task["step"], words: Words3): PhaseRequest | undefined {
+  const { plan, state, work, node } = context
+  if (step.phase === undefined || roleOf(work) === "critic" || work.role === "clarify") return undefined
+  const before = taken(context)?.summary
+  return PhaseRequest.parse({
+    task_id: node.id.slice(0, 200),
+    phase: step.phase,
+    context: {
+      feature: featureOf(plan, node.scope, state.inputs).slice(0, 2_000),
+      ...(step.spec_path ? { spec_path: fill(step.spec_path, wordsOf(plan, state, node.scope)) || null } : {}),
+      relevant_files: filesOf(context, step),
+      constraints: words.constraints,
+      ...(before ? { previous_findings: before } : {}),
+    },
+    instructions: words.objective.slice(0, 20_000),
+    expected_output: step.expected_output ?? OUTPUT_OF[step.phase],
+  })
+}
+
+function filesOf({ plan, state, node, work }: Context, step: Task["step"]): string[] {
+  const named = (step.files ?? []).map((file) => fill(file, wordsOf(plan, state, node.scope, work.round)))
+  const left = ("takes" in node ? node.takes : []).flatMap((id) => state.results[id]?.files ?? [])
+  return unique([...named, ...left].map((path) => path.trim()).filter(Boolean)).slice(0, 200)
+}
+
+/** What a pass of a run is about, from its plan and its state alone. */
+export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | undefined {
+  const found = nodeOfWork(plan, work)
+  if (!found) return undefined
+  const { node, step } = found
+  const context: Context = { plan, state, work, node, activity: state.active[work.node] ?? newActivity(work.node) }
+  const words = wordsFor(context, step)
+  const expectations: Expectations = {
+    deliverable: words.deliverable ?? words.objective.slice(0, 20_000),
+    constraints: words.constraints,
+    success_criteria: words.success_criteria,
+  }
+  const handoff = packageFor(context, expectations)
+  const request = requestOf(context, step, words)
+  const asked = [...(work.questions ?? []), ...(work.problems ?? [])]
+  const critic = roleOf(work) === "critic"
+  const preface =
+    work.role === "clarify" ? CLARIFY : work.role === "repair" ? `${words.objective}\n\n${REPAIR}` : words.objective
+  return {
+    agent: work.agent,
+    reason: `flow ${plan.name}: ${reasonOf(work, node)}`,
+    objective: preface,
+    instructions: [
+      ...decided(context.activity.words),
+      ...(words.success_criteria.length > 0
+        ? ["It will be judged by:", ...words.success_criteria.map((line) => `- ${line}`), ""]
+        : []),
+      ...answerForm(critic || work.role === "clarify" ? undefined : step.phase, critic),
+    ],
+    data: [
+      ...dataOf(context, handoff),
+      ...(request
+        ? [{ title: `Request of the phase ${request.phase}`, text: JSON.stringify(request, undefined, 2) }]
+        : []),
+      ...(asked.length > 0
+        ? [
+            {
+              title: work.role === "repair" ? "What is wrong" : "Questions",
+              text: asked.map((line) => `- ${line}`).join("\n"),
+            },
+          ]
+        : []),
+    ],
+    files: filesOf(context, step),
+    constraints: words.constraints,
+    success_criteria: words.success_criteria,
+    expected_output_type: critic
+      ? "decision"
+      : step.expected_output
+        ? EXPECTED[step.expected_output]
+        : step.phase
+          ? EXPECTED[OUTPUT_OF[step.phase]]
+          : "mixed",
+    ...(request ? { request } : {}),
+    handoff,
+    step,
+  }
+}

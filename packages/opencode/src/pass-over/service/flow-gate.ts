@@ -1,0 +1,64 @@
+import type { Gate } from "../domain/gate"
+import { OPTIONS } from "../handoff/answer"
+import { escalation } from "../handoff/package-view"
+import type { GateWork, RunState, Verdict, Why } from "../handoff/state"
+import type { Engine } from "./engine"
+import { answerGate, answerTo, openGate } from "./gate"
+import type { FlowRun } from "./port-flow"
+
+// A run may wait over a holiday. Longer than this no timer can wait.
+const OPEN_MS = 20 * 24 * 60 * 60 * 1_000
+
+const KIND = {
+  gate: "question",
+  clarify: "question",
+  condition: "question",
+  stop: "escalation",
+  blocked: "escalation",
+  escalate: "escalation",
+  loop: "escalation",
+  failed: "escalation",
+  handoff: "escalation",
+  budget: "escalation",
+  parallel: "escalation",
+} as const satisfies Record<Why, Gate["kind"]>
+
+const keyOf = (run: FlowRun, work: GateWork) => `flow:${run.run_id}:${work.key}`
+
+const VERDICT = { approved: "approve", rejected: "reject", questioned: "question" } as const
+
+/** Puts a run's question into the inbox, or finds it there, and waits for its answer. Nothing where it was withdrawn. */
+export async function askFor(
+  engine: Engine,
+  run: FlowRun,
+  state: RunState,
+  work: GateWork,
+): Promise<Verdict | undefined> {
+  const options = OPTIONS[work.why]
+  const { gate } = await openGate(engine, {
+    key: keyOf(run, work),
+    kind: KIND[work.why],
+    pass: undefined,
+    run_id: run.run_id,
+    session_id: run.session_id,
+    directory: run.directory,
+    asked_by: work.from,
+    question: `${run.flow}, ${work.node}: ${work.reason}`,
+    detail: { why: work.why, options, package: escalation(run.plan, state, work, options) },
+    policy: `the step ${work.node} of the flow ${run.flow}`,
+    default_action: "reject",
+    ttl_ms: OPEN_MS,
+  })
+  const answered = await answerTo(engine, gate)
+  if (answered.status === "pending" || answered.status === "withdrawn") return undefined
+  return { verdict: VERDICT[answered.status], note: answered.note, by: answered.answered_by }
+}
+
+/** A question that a run no longer has. */
+export async function unask(engine: Engine, run: FlowRun, work: GateWork) {
+  const open = await engine.store.gates({ run_id: run.run_id, status: ["pending"] })
+  const gate = open.find(({ key }) => key === keyOf(run, work))
+  if (!gate) return
+  const answer = { verdict: "reject" as const, note: "the run goes on without it", by: null, surface: "flow" }
+  await answerGate(engine, gate.gate_id, answer)
+}

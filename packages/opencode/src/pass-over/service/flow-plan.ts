@@ -1,0 +1,65 @@
+import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
+import { fileName, type FlowCatalog } from "../handoff/catalog"
+import type { FlowDefinition } from "../handoff/definition"
+import { meant } from "../handoff/nearest"
+import { planFlow, required, type FlowPlan } from "../handoff/plan"
+import { ENDED, type FlowInputEntry, type RunState } from "../handoff/state"
+
+export const no = (code: PassOverErrorCode, message: string, suggestion?: string): { ok: false; refusal: Refusal } => ({
+  ok: false,
+  refusal: refuse(code, message, suggestion === undefined ? {} : { suggestion }),
+})
+
+/** A flow of a project, put together; or why it cannot run. */
+export function planOf(
+  catalog: FlowCatalog,
+  name: string,
+): { ok: true; plan: FlowPlan; flow: FlowDefinition } | { ok: false; refusal: Refusal } {
+  const known = catalog.flows.get(name)
+  const broken = catalog.faults.find(({ path }) => fileName(path) === name)
+  if (!known && broken)
+    return no(
+      PassOverErrorCode.CONFIG_INVALID,
+      broken.lines.join("\n"),
+      "Correct the file; pass-over flow validate shows all faults.",
+    )
+  if (!known)
+    return no(
+      PassOverErrorCode.NOT_FOUND,
+      `There is no flow "${name}".${meant(name, catalog.flows.keys())}`,
+      `Known: ${[...catalog.flows.keys()].join(", ")}.`,
+    )
+  const planned = planFlow(known.flow, new Map([...catalog.flows].map(([key, { flow }]) => [key, flow])))
+  if (!planned.ok)
+    return no(
+      PassOverErrorCode.CONFIG_INVALID,
+      `${known.path}: ${planned.step ? `${planned.step}: ` : ""}${planned.message}`,
+    )
+  return { ok: true, plan: planned.plan, flow: known.flow }
+}
+
+export function inputProblem(flow: FlowDefinition, inputs: Record<string, string>): string | undefined {
+  const known = Object.keys(flow.inputs ?? {})
+  const strange = Object.keys(inputs).find((name) => !known.includes(name))
+  if (strange !== undefined) return `The flow ${flow.name} has no input "${strange}".${meant(strange, known)}`
+  const missing = required(flow).filter((name) => inputs[name] === undefined || inputs[name].trim() === "")
+  return missing.length > 0 ? `The flow ${flow.name} also needs: ${missing.join(", ")}.` : undefined
+}
+
+/** Inputs that a state has no use for, in words. */
+export function idle(plan: FlowPlan, state: RunState, input: FlowInputEntry): string | undefined {
+  if (input.type === "retry" || input.type === "skip") {
+    const known = plan.nodes.flatMap((node) => [
+      node.id,
+      ...(node.kind === "parallel" ? node.branches.map(({ id }) => id) : []),
+    ])
+    if (!known.includes(input.step)) return `There is no step "${input.step}".${meant(input.step, known)}`
+    if (input.type === "skip" && state.results[input.step]) return `The step ${input.step} is over already.`
+    if (input.type === "retry" && !state.results[input.step] && !state.active[input.step])
+      return `The step ${input.step} has not begun yet.`
+  }
+  if (ENDED.includes(state.status) && input.type !== "retry") return `The run has ended already (${state.status}).`
+  if (input.type === "pause" && state.paused) return "The run is paused already."
+  if (input.type === "resume" && !state.paused) return "The run is not paused."
+  return undefined
+}

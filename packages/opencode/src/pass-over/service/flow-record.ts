@@ -1,0 +1,111 @@
+import { OPTIONS } from "../handoff/answer"
+import { envelopeFile, type Envelope, type EnvelopeMeta } from "../handoff/envelope"
+import { homecoming, escalation } from "../handoff/package-view"
+import type { HandoffDraft, HandoffPackage } from "../handoff/package"
+import { yaml } from "../handoff/yaml"
+import type { FlowEffect, GateWork, PassWork, RunState } from "../handoff/state"
+import type { Task } from "../handoff/task"
+import { fileKey, metaOf } from "./flow-leave"
+import type { FlowWorld } from "./flow-pass"
+import type { FlowRun } from "./port-flow"
+
+/** Where a run's files lie: `RUN_BASE` of `004`. */
+export const runBase = (run_id: string) => `.opencode/runs/${run_id}`
+
+const handoffs = (run: FlowRun) => `${runBase(run.run_id)}/${fileKey(run.flow)}/handoffs`
+
+export const archive = (session_id: string) => `.project/07-audit/sessions/${fileKey(session_id)}/handoffs`
+
+const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
+
+type LeftEffect = Extract<FlowEffect, { type: "left" }>
+
+/** What a run leaves in the project for people and other programs. None of it is read back; a file that cannot be written is only said. */
+export type FlowRecord = {
+  begun(work: PassWork, task: Task, state: RunState): void
+  asked(work: GateWork, state: RunState): void
+  left(effect: LeftEffect, state: RunState): void
+  /** Once more, after a crash: what had been decided and was not written yet. */
+  again(effects: readonly LeftEffect[], state: RunState): void
+  ended(state: RunState): void
+}
+
+const draftOf = (meta: EnvelopeMeta, reason: string): Envelope => ({
+  meta,
+  status: "UNVERIFIED",
+  summary: {
+    what_i_did: `in work: ${reason}`,
+    what_i_found: "",
+    key_decisions: [],
+    evidence: { artifacts_produced: [], commands_run: [], measurements: {} },
+  },
+  concerns: [],
+  assumptions: [],
+  routing: { recommendation: "CONTINUE", reason: "not finished yet" },
+})
+
+export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRecord {
+  const attempt = (what: string, write: () => void) => {
+    try {
+      write()
+    } catch (error) {
+      engine.log("warn", `${what} of a flow could not be written`, { run_id: run.run_id, error: String(error) })
+    }
+  }
+
+  const log = (state: RunState) =>
+    attempt("the log", () => files.write(`${runBase(run.run_id)}/state/current.json`, json({ handoffs: state.log })))
+
+  const keep = (draft: HandoffDraft, state: RunState) => {
+    if (!run.plan.archive) return
+    const { id, timestamp, ...rest } = draft.handoff
+    if (id === undefined) return
+    const known = state.log.find((entry) => entry.id === id)
+    const at = timestamp ?? known?.timestamp ?? new Date(engine.clock.now()).toISOString()
+    const whole: HandoffPackage = { handoff: { id, timestamp: at, ...rest } }
+    attempt("a package", () => files.write(`${archive(run.session_id)}/${id}.yaml`, yaml(whole)))
+  }
+
+  const envelope = (value: Envelope, version: Parameters<typeof envelopeFile>[1] = {}) =>
+    attempt("an envelope", () => files.write(`${handoffs(run)}/${envelopeFile(value.meta, version)}`, json(value)))
+
+  function left({ envelope: value, earlier }: LeftEffect) {
+    if (earlier) envelope(earlier.envelope, { round: earlier.round })
+    envelope(value)
+    attempt("a draft", () => files.remove(`${handoffs(run)}/${envelopeFile(value.meta, { draft: true })}`))
+  }
+
+  return {
+    begun(work, task, state) {
+      const meta = metaOf(run.flow, work, engine.clock.now())
+      attempt("a draft", () =>
+        files.write(`${handoffs(run)}/${envelopeFile(meta, { draft: true })}`, json(draftOf(meta, task.reason))),
+      )
+      keep(task.handoff, state)
+      log(state)
+    },
+    asked(work, state) {
+      keep(escalation(run.plan, state, work, OPTIONS[work.why]), state)
+      log(state)
+    },
+    left(effect, state) {
+      left(effect)
+      log(state)
+    },
+    again(effects, state) {
+      for (const effect of effects) {
+        const { meta } = effect.envelope
+        const whole =
+          files.exists(`${handoffs(run)}/${envelopeFile(meta)}`) &&
+          (!effect.earlier || files.exists(`${handoffs(run)}/${envelopeFile(meta, { round: effect.earlier.round })}`))
+        const last = state.left[`${meta.step_id}-${meta.agent_key}`]?.envelope === effect.envelope
+        if (!whole || last) left(effect)
+      }
+      log(state)
+    },
+    ended(state) {
+      keep(homecoming(run.plan, state, state.log.length + 1), state)
+      log(state)
+    },
+  }
+}

@@ -1,0 +1,202 @@
+import { event, type PassEvent } from "../domain/pass"
+import type { PassID } from "../domain/id"
+import { advance } from "../handoff/machine"
+import { progressOf } from "../handoff/diagram"
+import { ENDED, newRun, type FlowEffect, type FlowInputEntry, type RunState, type Work } from "../handoff/state"
+import { taskOf } from "../handoff/task"
+import { askFor, unask } from "./flow-gate"
+import { callOff, perform, type FlowWorld } from "./flow-pass"
+import { createRecord, type FlowRecord } from "./flow-record"
+import { withdrawGates } from "./gate"
+import type { FlowEntry, FlowRun } from "./port-flow"
+
+/** A run in this process's hands. */
+export type Carried = {
+  readonly run: FlowRun
+  readonly state: RunState
+  /** Comes when the run has ended, or when another process has taken it over. */
+  readonly over: Promise<RunState>
+  /** Tells the run that something has happened; "stale" where it is no longer ours. */
+  input(input: FlowInputEntry): Promise<"written" | "stale" | "nothing">
+  /** Called on every change. */
+  watch(heard: (state: RunState) => void): () => void
+}
+
+type LeftEffect = Extract<FlowEffect, { type: "left" }>
+
+// A disk that is full now may have room in a moment; a run that cannot be written down stands still until the next start.
+const PAUSES_MS = [50, 250, 1_000]
+
+export const flowEvent = (run: FlowRun, state: RunState, type: PassEvent["type"], at: number): PassEvent => {
+  const { working, waiting, ...rest } = progressOf(run.plan, state)
+  return event(
+    { id: run.run_id as unknown as PassID, session_id: run.session_id, directory: run.directory },
+    type,
+    at,
+    {
+      flow: run.flow,
+      ...rest,
+      working: working.slice(0, 20),
+      waiting: waiting.slice(0, 20),
+    },
+  )
+}
+
+type Holding = {
+  world: FlowWorld
+  run: FlowRun
+  record: FlowRecord
+  seq: number
+  state: RunState
+  /** Another process has it, or it cannot be written down. */
+  halted: boolean
+  tail: Promise<unknown>
+  over: PromiseWithResolvers<RunState>
+  watching: Set<(state: RunState) => void>
+}
+
+/** What has happened so far, and what of it may not have reached the project's files. */
+function replayed(run: FlowRun, entries: readonly FlowEntry[]) {
+  const left: LeftEffect[] = []
+  let state = newRun(run.inputs)
+  for (const entry of entries) {
+    const next = advance(run.plan, state, entry.input, entry.at)
+    state = next.state
+    for (const effect of next.effects) if (effect.type === "left") left.push(effect)
+  }
+  return { state, left }
+}
+
+/** Whether an input still means anything to a state. */
+const meant = (state: RunState, input: FlowInputEntry) =>
+  input.type === "left" || input.type === "answered" ? state.open[input.key] !== undefined : true
+
+const pause = ({ world }: Holding, ms: number) =>
+  new Promise<void>((resolve) => void world.engine.clock.after(ms, resolve))
+
+async function written(holding: Holding, input: FlowInputEntry, next: RunState, at: number) {
+  const { run, world } = holding
+  const ended = ENDED.includes(next.status)
+  const entry = {
+    run_id: run.run_id,
+    fence: run.fence,
+    entry: { seq: holding.seq + 1, at, input },
+    status: next.status,
+    reason: next.reason,
+    event: flowEvent(run, next, ended ? "flow.ended" : "flow.moved", at),
+  }
+  for (const ms of PAUSES_MS) {
+    try {
+      return await world.engine.store.journal(entry)
+    } catch (error) {
+      world.engine.log("error", "a step of a flow could not be written down", {
+        run_id: run.run_id,
+        error: String(error),
+      })
+      await pause(holding, ms)
+    }
+  }
+  return world.engine.store.journal(entry)
+}
+
+function halt(holding: Holding) {
+  holding.halted = true
+  holding.over.resolve(holding.state)
+}
+
+async function step(holding: Holding, input: FlowInputEntry): Promise<"written" | "stale" | "nothing"> {
+  if (holding.halted) return "stale"
+  if (!meant(holding.state, input)) return "nothing"
+  const at = holding.world.engine.clock.now()
+  const next = advance(holding.run.plan, holding.state, input, at)
+  if (next.state === holding.state) return "nothing"
+  if ((await written(holding, input, next.state, at)) === "stale") {
+    halt(holding)
+    return "stale"
+  }
+  holding.seq += 1
+  holding.state = next.state
+  for (const effect of next.effects) act(holding, effect)
+  for (const heard of holding.watching) heard(holding.state)
+  if (ENDED.includes(holding.state.status)) holding.over.resolve(holding.state)
+  return "written"
+}
+
+/** One thing after the other: what happens meanwhile waits for its turn. */
+function enter(holding: Holding, input: FlowInputEntry) {
+  const { world, run } = holding
+  const result = holding.tail.then(() => step(holding, input))
+  holding.tail = result.catch((error: unknown) => {
+    world.engine.log("error", "a flow stands still until the next start", { run_id: run.run_id, error: String(error) })
+    halt(holding)
+  })
+  return result
+}
+
+const failed = (holding: Holding, what: string) => (error: unknown) => {
+  const { world, run, halted } = holding
+  if (!halted) world.engine.log("error", `${what} of a flow failed`, { run_id: run.run_id, error: String(error) })
+}
+
+function begin(holding: Holding, work: Work) {
+  const { world, run, record, state } = holding
+  if (work.type === "gate") {
+    record.asked(work, state)
+    askFor(world.engine, run, state, work)
+      .then((answer) => (answer ? enter(holding, { type: "answered", key: work.key, answer }) : undefined))
+      .catch(failed(holding, "a question"))
+    return
+  }
+  const task = taskOf(run.plan, state, work)
+  if (!task) return
+  record.begun(work, task, state)
+  perform(world, run, work, task)
+    .then((leave) => (holding.halted ? undefined : enter(holding, { type: "left", key: work.key, leave })))
+    .catch(failed(holding, "a pass"))
+}
+
+function act(holding: Holding, effect: FlowEffect) {
+  const { world, run, record, state } = holding
+  if (effect.type === "pass" || effect.type === "ask") return begin(holding, effect.work)
+  if (effect.type === "left") return record.left(effect, state)
+  if (effect.type === "ended") {
+    record.ended(state)
+    withdrawGates(world.engine, { run_id: run.run_id }).catch(failed(holding, "withdrawing questions"))
+    return
+  }
+  const off = effect.work.type === "gate" ? unask(world.engine, run, effect.work) : callOff(world, run, effect.work)
+  off.catch(failed(holding, "taking something back"))
+}
+
+/**
+ * Carries a run: writes down what happens before anything follows from it, and does what follows. Whatever it does can
+ * be done again after a crash without being done twice: passes and questions are found by the names that they have.
+ */
+export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntry[]): Carried {
+  const { state, left } = replayed(run, entries)
+  const holding: Holding = {
+    world,
+    run,
+    record: createRecord(world, run),
+    seq: run.seq,
+    state,
+    halted: false,
+    tail: Promise.resolve(),
+    over: Promise.withResolvers<RunState>(),
+    watching: new Set(),
+  }
+  holding.record.again(left, state)
+  for (const work of Object.values(state.open)) if (!state.held.includes(work.key)) begin(holding, work)
+  return {
+    run,
+    get state() {
+      return holding.state
+    },
+    over: holding.over.promise,
+    input: (input) => enter(holding, input),
+    watch(heard) {
+      holding.watching.add(heard)
+      return () => void holding.watching.delete(heard)
+    },
+  }
+}

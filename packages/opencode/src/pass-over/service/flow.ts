@@ -1,0 +1,170 @@
+import { PassOverErrorCode, type Refusal } from "../domain/errors"
+import type { FlowCatalog } from "../handoff/catalog"
+import { advance } from "../handoff/machine"
+import type { FlowPlan } from "../handoff/plan"
+import { ENDED, newRun, type FlowInputEntry, type RunState } from "../handoff/state"
+import type { Engine, Project } from "./engine"
+import { handsOf, hold, NOBODY, stateOf, takeOver, type FlowOptions, type Hands } from "./flow-hands"
+import { idle, inputProblem, no, planOf } from "./flow-plan"
+import { flowEvent, type Carried } from "./flow-run"
+import type { FlowRun } from "./port-flow"
+import type { Alive } from "./recover"
+
+export type StartFlow = {
+  name: string
+  inputs: Record<string, string>
+  /** Null where there is none: an opencode of the project makes one when it takes the run. */
+  session_id: string | null
+  originator: string
+  by: "person" | "model"
+  model: string | null
+}
+
+export type Started = { ok: true; run: FlowRun } | { ok: false; refusal: Refusal }
+export type Told = { ok: true; text: string; command_id?: string } | { ok: false; refusal: Refusal }
+
+export type Flows = {
+  catalog(): Promise<FlowCatalog>
+  start(wanted: StartFlow): Promise<Started>
+  /** Waits until a run has ended or waits for a person, or for so long. */
+  rest(run_id: string, wait_ms?: number): Promise<RunState | undefined>
+  state(run_id: string): Promise<{ run: FlowRun; state: RunState } | undefined>
+  /** Pause, resume, cancel, retry and skip; by whoever, from wherever. */
+  order(run_id: string, input: FlowInputEntry, actor: string): Promise<Told>
+  /** Takes over what an earlier process left. */
+  recover(alive: Alive): Promise<number>
+  /** Carries out what is asked from elsewhere: of this process's runs, and of those that nobody carries any more. */
+  attend(alive: Alive): Promise<void>
+  carried(run_id: string): Carried | undefined
+}
+
+function newFlowRun({ engine, project, options }: Hands, plan: FlowPlan, wanted: StartFlow): FlowRun {
+  return {
+    run_id: engine.ids.make("run"),
+    flow: plan.name,
+    plan,
+    plan_hash: engine.hash(JSON.stringify(plan)),
+    inputs: wanted.inputs,
+    directory: project.directory,
+    session_id: wanted.session_id ?? "",
+    originator: plan.originator ?? wanted.originator,
+    started_by: wanted.by,
+    model: wanted.model,
+    status: "running",
+    reason: null,
+    seq: 1,
+    owner_id: wanted.session_id === null || options.elsewhere ? NOBODY : engine.owner_id,
+    fence: 1,
+    time_created: engine.clock.now(),
+    time_ended: null,
+  }
+}
+
+async function start(hands: Hands, wanted: StartFlow): Promise<Started> {
+  const { engine, options } = hands
+  const planned = planOf(await options.catalog(), wanted.name)
+  if (!planned.ok) return planned
+  const problem = inputProblem(planned.flow, wanted.inputs)
+  if (problem) return no(PassOverErrorCode.CONFIG_INVALID, problem, "Give the inputs that the flow names.")
+  const run = newFlowRun(hands, planned.plan, wanted)
+  // Its first entry is written with it, and carried out as after a crash: there is only one way to go on.
+  const entry = { seq: 1, at: run.time_created, input: { type: "start" as const } }
+  const first = advance(run.plan, newRun(run.inputs), entry.input, entry.at)
+  const begun: FlowRun = { ...run, status: first.state.status }
+  await engine.store.startRun({ run: begun, entry, event: flowEvent(begun, first.state, "flow.started", entry.at) })
+  if (begun.owner_id !== NOBODY) await hold(hands, begun)
+  return { ok: true, run: begun }
+}
+
+const rests = ({ status }: RunState) => ENDED.includes(status) || status === "waiting" || status === "paused"
+
+async function rest(hands: Hands, run_id: string, wait_ms?: number): Promise<RunState | undefined> {
+  const carried = hands.carrying.get(run_id)
+  if (!carried) return (await stateOf(hands, run_id))?.state
+  if (rests(carried.state)) return carried.state
+  const resting = Promise.withResolvers<void>()
+  const off = carried.watch((now) => (rests(now) ? resting.resolve() : undefined))
+  const unarm = wait_ms === undefined ? () => {} : hands.engine.clock.after(wait_ms, resting.resolve)
+  await Promise.race([resting.promise, carried.over])
+  off()
+  unarm()
+  return carried.state
+}
+
+async function here({ carrying }: Hands, carried: Carried, input: FlowInputEntry): Promise<Told> {
+  const problem = idle(carried.run.plan, carried.state, input)
+  if (problem) {
+    // What has ended was only taken in hand for this.
+    if (ENDED.includes(carried.state.status)) carrying.delete(carried.run.run_id)
+    return no(PassOverErrorCode.STALE_REVISION, problem, "Look at the run first.")
+  }
+  const done = await carried.input(input)
+  if (done === "stale") return no(PassOverErrorCode.STALE_REVISION, "Another process has taken this run over.")
+  return { ok: true, text: `Done: ${input.type}. The run is ${carried.state.status}.` }
+}
+
+type Order = { run_id: string; input: FlowInputEntry; actor: string }
+
+async function order(hands: Hands, { run_id, input, actor }: Order): Promise<Told> {
+  const { engine, options, carrying } = hands
+  const carried = carrying.get(run_id)
+  if (carried) return here(hands, carried, input)
+  const found = await stateOf(hands, run_id)
+  if (!found) {
+    const message = `No run ${run_id} is known in this project.`
+    return no(PassOverErrorCode.NOT_FOUND, message, "pass-over flow list shows them.")
+  }
+  const problem = idle(found.run.plan, found.state, input)
+  if (problem) return no(PassOverErrorCode.STALE_REVISION, problem, "Look at the run first.")
+  if (ENDED.includes(found.state.status) && !options.elsewhere) {
+    // Nobody carries what has ended: it is taken in hand once more, to be done again from a step.
+    const again = await takeOver(hands, found.run, () => "dead")
+    if (again) return here(hands, again, input)
+  }
+  const command_id = engine.ids.make("cmd")
+  await engine.store.flowCommand({ command_id, run_id, input, actor }, engine.clock.now())
+  return { ok: true, text: "Handed to the opencode that carries this run.", command_id }
+}
+
+async function attend(hands: Hands, alive: Alive) {
+  const { engine, project } = hands
+  for (const command of await engine.store.flowCommands(project.directory)) {
+    const run = await engine.store.run(command.run_id)
+    const carried = run && (await takeOver(hands, run, alive))
+    if (!carried) continue
+    const told = await here(hands, carried, command.input)
+    await engine.store.answerFlowCommand({
+      command_id: command.command_id,
+      status: told.ok ? "done" : "refused",
+      result: told.ok ? told.text : told.refusal.message,
+      at: engine.clock.now(),
+    })
+  }
+}
+
+async function recover(hands: Hands, alive: Alive): Promise<number> {
+  const { engine, project, carrying } = hands
+  const open = await engine.store.runs({ directory: project.directory, status: ["running", "waiting", "paused"] })
+  let taken = 0
+  for (const run of open.toReversed()) {
+    if (carrying.has(run.run_id)) continue
+    if (await takeOver(hands, run, alive)) taken += 1
+  }
+  if (taken > 0) engine.log("info", `${taken} interrupted flows go on`)
+  return taken
+}
+
+/** The flows of a project, in this process's hands. */
+export function createFlows(engine: Engine, project: Project, options: FlowOptions): Flows {
+  const hands = handsOf(engine, project, options)
+  return {
+    catalog: options.catalog,
+    start: (wanted) => start(hands, wanted),
+    rest: (run_id, wait_ms) => rest(hands, run_id, wait_ms),
+    state: (run_id) => stateOf(hands, run_id),
+    order: (run_id, input, actor) => order(hands, { run_id, input, actor }),
+    recover: (alive) => recover(hands, alive),
+    attend: (alive) => attend(hands, alive),
+    carried: (run_id) => hands.carrying.get(run_id),
+  }
+}

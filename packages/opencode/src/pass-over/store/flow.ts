@@ -1,0 +1,191 @@
+import { and, asc, desc, eq, inArray, sql } from "drizzle-orm"
+import type { FlowFilter, FlowRun, FlowStore } from "../service/port-flow"
+import { FlowCommandTable, FlowEntryTable, FlowRunTable, ResultCacheTable } from "./flow.sql"
+import { announce } from "./record"
+import type { Base } from "./statement"
+
+const ENDED = ["completed", "stopped", "cancelled"]
+
+const at = sql.placeholder
+
+/** What happens at every step, built once. */
+function statements({ db }: Base) {
+  const moved = db
+    .update(FlowRunTable)
+    .set({
+      seq: sql`${at("seq")}`,
+      status: sql`${at("status")}`,
+      reason: sql`${at("reason")}`,
+      time_ended: sql`${at("time_ended")}`,
+    })
+    .where(
+      and(
+        eq(FlowRunTable.run_id, at("run_id")),
+        eq(FlowRunTable.fence, at("fence")),
+        eq(FlowRunTable.seq, at("before")),
+      ),
+    )
+    .returning({ run_id: FlowRunTable.run_id })
+    .prepare()
+  const entry = db
+    .insert(FlowEntryTable)
+    .values({ run_id: at("run_id"), seq: at("seq"), at: at("at"), input: sql`${at("input")}` })
+    .prepare()
+  return { moved, entry }
+}
+
+function matching(filter: FlowFilter) {
+  return and(
+    filter.directory === undefined ? undefined : eq(FlowRunTable.directory, filter.directory),
+    filter.session_id === undefined ? undefined : eq(FlowRunTable.session_id, filter.session_id),
+    filter.owner_id === undefined ? undefined : eq(FlowRunTable.owner_id, filter.owner_id),
+    filter.status === undefined ? undefined : inArray(FlowRunTable.status, [...filter.status]),
+  )
+}
+
+type Runs = Pick<FlowStore, "startRun" | "journal" | "run" | "runs" | "entries" | "claimRun" | "houseRun">
+
+function createRuns(base: Base): Runs {
+  const { db, run, write } = base
+  const { moved, entry } = statements(base)
+  const one = (run_id: string): FlowRun | undefined =>
+    db
+      .select()
+      .from(FlowRunTable)
+      .where(eq(FlowRunTable.run_id, run_id as FlowRun["run_id"]))
+      .get()
+  return {
+    startRun: (input) =>
+      write(() => {
+        db.insert(FlowRunTable).values(input.run).run()
+        db.insert(FlowEntryTable)
+          .values({ run_id: input.run.run_id, ...input.entry })
+          .run()
+        announce(run, input.event)
+      }),
+
+    journal: (input) =>
+      write(() => {
+        const { seq, at: when } = input.entry
+        const rows = moved.all({
+          run_id: input.run_id,
+          fence: input.fence,
+          before: seq - 1,
+          seq,
+          status: input.status,
+          reason: input.reason,
+          time_ended: ENDED.includes(input.status) ? when : null,
+        })
+        if (rows.length === 0) return "stale"
+        entry.run({ run_id: input.run_id, seq, at: when, input: JSON.stringify(input.entry.input) })
+        announce(run, input.event)
+        return "written"
+      }),
+
+    run: async (run_id) => one(run_id),
+
+    runs: async (filter) =>
+      db
+        .select()
+        .from(FlowRunTable)
+        .where(matching(filter))
+        .orderBy(desc(FlowRunTable.run_id))
+        .limit(filter.limit ?? 200)
+        .all(),
+
+    entries: async (run_id) =>
+      db
+        .select({ seq: FlowEntryTable.seq, at: FlowEntryTable.at, input: FlowEntryTable.input })
+        .from(FlowEntryTable)
+        .where(eq(FlowEntryTable.run_id, run_id))
+        .orderBy(asc(FlowEntryTable.seq))
+        .all(),
+
+    claimRun: ({ run_id, from, owner_id }) =>
+      write(() => {
+        const rows = db
+          .update(FlowRunTable)
+          .set({ owner_id, fence: sql`${FlowRunTable.fence} + 1` })
+          .where(and(eq(FlowRunTable.run_id, run_id as FlowRun["run_id"]), eq(FlowRunTable.owner_id, from)))
+          .returning({ run_id: FlowRunTable.run_id })
+          .all()
+        return rows.length === 0 ? undefined : one(run_id)
+      }),
+
+    houseRun: ({ run_id, fence, session_id }) =>
+      write(() => {
+        db.update(FlowRunTable)
+          .set({ session_id })
+          .where(and(eq(FlowRunTable.run_id, run_id as FlowRun["run_id"]), eq(FlowRunTable.fence, fence)))
+          .run()
+      }),
+  }
+}
+
+type Commands = Pick<FlowStore, "flowCommand" | "flowCommands" | "flowCommandState" | "answerFlowCommand">
+
+function createCommands({ db, write }: Base): Commands {
+  return {
+    flowCommand: (command, when) =>
+      write(() => {
+        db.insert(FlowCommandTable)
+          .values({ ...command, status: "pending", time_created: when })
+          .run()
+      }),
+
+    flowCommands: async (directory) =>
+      db
+        .select()
+        .from(FlowCommandTable)
+        .innerJoin(FlowRunTable, eq(FlowRunTable.run_id, FlowCommandTable.run_id))
+        .where(and(eq(FlowCommandTable.status, "pending"), eq(FlowRunTable.directory, directory)))
+        .orderBy(asc(FlowCommandTable.command_id))
+        .all()
+        .map((row) => {
+          const { command_id, run_id, input, actor } = row.pass_over_flow_commands
+          return { command_id, run_id, input, actor, owner_id: row.pass_over_flow_runs.owner_id }
+        }),
+
+    flowCommandState: async (command_id) => {
+      const row = db
+        .select()
+        .from(FlowCommandTable)
+        .where(eq(FlowCommandTable.command_id, command_id as `cmd_${string}`))
+        .get()
+      if (!row) return undefined
+      const { time_created: _created, time_done: _done, ...state } = row
+      return state
+    },
+
+    answerFlowCommand: ({ command_id, status, result, at: when }) =>
+      write(() => {
+        db.update(FlowCommandTable)
+          .set({ status, result, time_done: when })
+          .where(
+            and(eq(FlowCommandTable.command_id, command_id as `cmd_${string}`), eq(FlowCommandTable.status, "pending")),
+          )
+          .run()
+      }),
+  }
+}
+
+/** Runs of flows, their journals, what is wanted of them, and the results that may be used again. */
+export function createFlows(base: Base): FlowStore {
+  const { db, write } = base
+  return {
+    ...createRuns(base),
+    ...createCommands(base),
+    cached: async (key) => db.select().from(ResultCacheTable).where(eq(ResultCacheTable.key, key)).get(),
+    cache: (result) =>
+      write(() => {
+        db.insert(ResultCacheTable)
+          .values(result)
+          .onConflictDoUpdate({ target: ResultCacheTable.key, set: result })
+          .run()
+      }),
+    uncache: (key) =>
+      write(() => {
+        db.delete(ResultCacheTable).where(eq(ResultCacheTable.key, key)).run()
+      }),
+  }
+}

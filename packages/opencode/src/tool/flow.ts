@@ -1,0 +1,160 @@
+import type { ToolContext } from "@opencode-ai/plugin"
+import { z } from "zod"
+import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import { fence, freshNonce } from "../pass-over/domain/fence"
+import type { Pass } from "../pass-over/domain/pass"
+import { diagramText, progressOf } from "../pass-over/handoff/diagram"
+import { ENDED, type RunState } from "../pass-over/handoff/state"
+import { yaml } from "../pass-over/handoff/yaml"
+import type { Engine, Project } from "../pass-over/service/engine"
+import type { Flows } from "../pass-over/service/flow"
+import type { FlowRun } from "../pass-over/service/port-flow"
+import { tool } from "./answer"
+import { callerOf } from "./caller"
+import description from "./flow.txt"
+
+export const FlowArgs = z.strictObject({
+  action: z.enum(["start", "watch", "resume"]),
+  name: z.string().trim().min(1).max(60).optional(),
+  inputs: z.record(z.string(), z.string().max(20_000)).optional(),
+  run: z.string().trim().min(1).max(60).optional(),
+  wait: z.boolean().optional(),
+})
+
+const LABEL = "pass-over-flow"
+const MOST_SHOWN = 12
+
+const no = (message: string, suggestion: string) => refuse(PassOverErrorCode.NOT_FOUND, message, { suggestion })
+
+/** What a run has left: the last steps in full, as data. */
+function left(engine: Engine, run: FlowRun, state: RunState): string {
+  const done = run.plan.nodes.flatMap(({ id }) => state.results[id] ?? []).filter(({ skipped }) => !skipped)
+  const steps = done.slice(-MOST_SHOWN).map(({ node, agent, status, passed, pass_over_id, context, concerns }) => ({
+    step: node,
+    agent,
+    status,
+    passed,
+    pass: pass_over_id,
+    concerns,
+    ...context,
+  }))
+  const text = yaml({ steps })
+  return fence(LABEL, freshNonce(text, engine.ids.nonce), text)
+}
+
+const waitsFor = (state: RunState, run_id: string) =>
+  state.status === "waiting"
+    ? [`A person has to answer first: pass-over inbox. Then call flow with action "watch" and run "${run_id}".`]
+    : []
+
+function told(engine: Engine, run: FlowRun, state: RunState): string {
+  return [
+    `Run ${run.run_id}`,
+    diagramText(run.plan, state),
+    ...waitsFor(state, run.run_id),
+    ...(Object.keys(state.results).length > 0 ? ["What its steps left, as data:", left(engine, run, state)] : []),
+  ].join("\n")
+}
+
+const SHOWN_EVERY_MS = 500
+
+/** Shows a run's progress in the tool call that waits for it. */
+function shown(
+  engine: Engine,
+  project: Project,
+  flows: Flows,
+  of: { run: FlowRun; caller: Pick<Pass, "session_id" | "call_id"> },
+) {
+  const carried = flows.carried(of.run.run_id)
+  let last = -Infinity
+  return carried?.watch((state) => {
+    if (engine.clock.mono() - last < SHOWN_EVERY_MS) return
+    last = engine.clock.mono()
+    const { step, steps, working, usage } = progressOf(of.run.plan, state)
+    const who = working.slice(0, 3).map((each) => `${each.step} (${each.agent})`)
+    const lines = { flow: of.run.flow, run: of.run.run_id, step: `${step}/${steps}`, working: who.join(", "), ...usage }
+    project.host
+      .progress(of.caller as Pass, {
+        title: `${of.run.flow} ${step}/${steps}: ${who.join(", ") || state.status}`,
+        lines,
+      })
+      .catch(() => {})
+  })
+}
+
+type World = { engine: Engine; project: Project; flows: Flows }
+
+async function watched({ engine, project, flows }: World, run: FlowRun, context: ToolContext, wait: boolean) {
+  const { session_id, call_id } = callerOf(context)
+  const off = shown(engine, project, flows, { run, caller: { session_id, call_id } })
+  const stopped = Promise.withResolvers<void>()
+  const stop = () => stopped.resolve()
+  context.abort.addEventListener("abort", stop)
+  // Who stops waiting does not stop the run.
+  if (wait) await Promise.race([flows.rest(run.run_id), stopped.promise])
+  context.abort.removeEventListener("abort", stop)
+  off?.()
+  const now = await flows.state(run.run_id)
+  const state = now?.state
+  if (!state) return no(`No run ${run.run_id} is known.`, "Look at the run's id.")
+  return {
+    title: `${run.flow}: ${state.status}`,
+    output: told(engine, run, state),
+    metadata: { flow: { run_id: run.run_id } },
+  }
+}
+
+/** A run of this session's tree; the runs of others are unknown here. */
+async function mine(
+  { project, flows }: World,
+  run_id: string | undefined,
+  context: ToolContext,
+): Promise<FlowRun | Refusal> {
+  const unknown = no(`No run ${run_id ?? ""} is known in this session.`, 'Call flow with action "start" first.')
+  const found = run_id === undefined ? undefined : await flows.state(run_id)
+  if (!found) return unknown
+  const roots = await Promise.all([context.sessionID, found.run.session_id].map((id) => project.host.root(id)))
+  return roots[0] === roots[1] ? found.run : unknown
+}
+
+async function start(world: World, args: z.infer<typeof FlowArgs>, context: ToolContext) {
+  const { flows } = world
+  if (args.name === undefined) {
+    const { flows: known, faults } = await flows.catalog()
+    const lines = [...known.values()].map(
+      ({ flow }) => `${flow.name}(${Object.keys(flow.inputs ?? {}).join(", ")}): ${flow.description ?? ""}`,
+    )
+    return { title: "flows", output: [...lines, ...faults.flatMap((fault) => fault.lines)].join("\n") }
+  }
+  const caller = callerOf(context)
+  const started = await flows.start({
+    name: args.name,
+    inputs: args.inputs ?? {},
+    session_id: context.sessionID,
+    originator: context.agent,
+    by: "model",
+    model: caller.model,
+  })
+  return started.ok ? watched(world, started.run, context, args.wait ?? true) : started.refusal
+}
+
+export const flowTool = (engine: Engine, project: Project, flows: Flows) =>
+  tool(
+    {
+      name: "flow",
+      description: description.trim(),
+      schema: FlowArgs,
+      async run(args, context) {
+        const world = { engine, project, flows }
+        if (args.action === "start") return start(world, args, context)
+        const run = await mine(world, args.run, context)
+        if ("code" in run) return run
+        if (args.action === "watch") return watched(world, run, context, args.wait ?? true)
+        const state = (await flows.state(run.run_id))?.state
+        if (state && ENDED.includes(state.status)) return watched(world, run, context, false)
+        const done = await flows.order(run.run_id, { type: "resume", actor: context.agent }, context.agent)
+        return done.ok ? watched(world, run, context, args.wait ?? true) : done.refusal
+      },
+    },
+    engine.log,
+  )

@@ -1,0 +1,292 @@
+import { describe, expect, test } from "bun:test"
+import { readFileSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { SHIPPED_FLOWS } from "../../../src/flow/shipped"
+import { diagramMermaid, diagramText } from "../../../src/pass-over/handoff/diagram"
+import { readCatalog } from "../../../src/pass-over/handoff/catalog"
+import { expressionFault, fill, holds } from "../../../src/pass-over/handoff/expression"
+import { inputsOf, planFlow } from "../../../src/pass-over/handoff/plan"
+import { parseFlow } from "../../../src/pass-over/handoff/source"
+import { definitions, planned } from "../support/flow"
+
+const faults = (text: string) => {
+  const parsed = parseFlow(text)
+  return parsed.ok ? [] : parsed.faults.map(({ line, column, message }) => `${line}:${column} ${message}`)
+}
+
+const HEAD = "name: x\ninputs:\n  goal: {}\nsteps:\n"
+const STEP = "  - id: a\n    agent: scout\n    objective: Find it\n"
+
+describe("a definition", () => {
+  test("is read from YAML and from JSON alike", () => {
+    const yaml = parseFlow(`${HEAD}${STEP}`)
+    const json = parseFlow(
+      '{"name":"x","inputs":{"goal":{}},"steps":[{"id":"a","agent":"scout","objective":"Find it"}]}',
+    )
+    expect(yaml).toEqual(json)
+    expect(yaml.ok).toBe(true)
+  })
+
+  const TABLE: [string, string, string[]][] = [
+    [
+      "an unknown field, with what was meant",
+      `${HEAD}${STEP}    objektive: y\n`,
+      ['8:5 steps.0.objektive: "objektive" is not known here. Did you mean "objective"?'],
+    ],
+    [
+      "an unknown field of the flow",
+      `nam: x\n${HEAD}${STEP}`,
+      ['1:1 nam: "nam" is not known here. Did you mean "name"?'],
+    ],
+    [
+      "a step that is nothing",
+      `${HEAD}  - id: a\n    agen: scout\n`,
+      ['5:5 steps.0: a step needs one of: agent, parallel, gate, flow. Did you mean "agent"?'],
+    ],
+    [
+      "a step that is two things",
+      `${HEAD}${STEP}    gate: y\n`,
+      ["5:5 steps.0: a step is one thing: agent and gate do not go together"],
+    ],
+    [
+      "a phase that there is not",
+      `${HEAD}${STEP}    phase: deploy\n`,
+      ['8:12 steps.0.phase: Invalid option: expected one of "research"|"write"|"validate"|"parallel"'],
+    ],
+    ["an id twice", `${HEAD}${STEP}${STEP}`, ['8:9 steps.1.id: the id "a" is there twice']],
+    [
+      "a criterion that cannot be measured",
+      `${HEAD}${STEP}    success_criteria: ["Write good code"]\n`,
+      ['8:24 steps.0.success_criteria.0: "Write good code" cannot be measured; say what is counted or what must pass'],
+    ],
+    [
+      "a step that comes later",
+      `${HEAD}${STEP}    takes: [b]\n${STEP.replace("id: a", "id: b")}`,
+      ['8:13 steps.0.takes.0: there is no earlier step "b" here.'],
+    ],
+    [
+      "a detour that there is not",
+      `${HEAD}${STEP}    detours: [c]\n`,
+      ['8:15 steps.0.detours.0: there is no detour "c".'],
+    ],
+    [
+      "a rule that can never pass",
+      `${HEAD}  - id: p\n    rule: { quorum: 3 }\n    parallel:\n      - { id: a, agent: scout, objective: Look }\n`,
+      ["6:11 steps.0.rule: a quorum of 3 cannot be reached by 1 branches"],
+    ],
+    [
+      "a condition over a step that comes later",
+      `${HEAD}${STEP}    when: steps.later.passed\n`,
+      ['8:11 steps.0.when: there is no earlier step "later" here.'],
+    ],
+    [
+      "a condition over a field that there is not",
+      `${HEAD}${STEP}${STEP.replace("id: a", "id: b")}    when: steps.a.pased\n`,
+      ['11:11 steps.1.when: there is no field of a step "pased" here. Did you mean "passed"?'],
+    ],
+    [
+      "a condition that is no yes or no",
+      `${HEAD}${STEP}    when: 1 + 1\n`,
+      ["8:11 steps.0.when: it gives int, where a yes or no is wanted"],
+    ],
+    [
+      "a condition that is not one",
+      `${HEAD}${STEP}    when: "inputs.goal =="\n`,
+      ["8:26 steps.0.when: Unexpected token: EOF"],
+    ],
+    [
+      "an input that there is not",
+      `${HEAD}${STEP.replace("Find it", '"Find {{ inputs.gol }}"')}`,
+      ['7:22 steps.0.objective: {{ inputs.gol }}: there is no input "gol" here. Did you mean "goal"?'],
+    ],
+    [
+      "an earlier step in the words of a task",
+      `${HEAD}${STEP}${STEP.replace("id: a", "id: b").replace("Find it", '"Do {{ steps.a.summary }}"')}`,
+      [
+        "10:20 steps.1.objective: {{ steps.a.summary }}: what earlier steps left goes along as data (takes), never into the words of a task",
+      ],
+    ],
+    [
+      "text that is not YAML",
+      "name: [x\n",
+      [
+        "2:1 Flow sequence in block collection must be sufficiently indented and end with a ]",
+        "2:1 Expected flow sequence to end with ]",
+      ].slice(0, 2),
+    ],
+    ["a key twice", `name: x\nname: y\n`, ["2:1 Map keys must be unique"]],
+    ["nothing", "", ["1:1 a flow has a name and a list of steps"]],
+  ]
+  for (const [name, text, expected] of TABLE) {
+    test(`with ${name} is refused at its place`, () => {
+      if (name === "text that is not YAML") expect(faults(text).length).toBeGreaterThan(0)
+      if (name !== "text that is not YAML") expect(faults(text)).toEqual(expected)
+    })
+  }
+
+  test("that is hostile is refused and never hangs or throws", () => {
+    const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n`
+    for (const text of [
+      bomb,
+      "[".repeat(20_000),
+      "{".repeat(5_000),
+      "\u0000",
+      "x".repeat(2_000_000),
+      "- ".repeat(10_000),
+      "__proto__: { name: x }\n",
+      "!!js/function 'x'",
+    ])
+      expect(faults(text).length).toBeGreaterThan(0)
+    expect(({} as Record<string, unknown>)["name"]).toBeUndefined()
+  })
+})
+
+describe("an expression", () => {
+  const scope = { inputs: ["goal"], steps: ["a"] }
+  const values = {
+    inputs: { goal: "total" },
+    steps: { a: { passed: true, rounds: 2, summary: "x", concerns: { high: 1 }, files: ["a.ts"] } },
+    flow: { name: "x" },
+    round: 1,
+  }
+
+  test("says yes or no about what earlier steps left", () => {
+    const yes = [
+      "steps.a.passed",
+      "steps.a.rounds + 1 == 3",
+      "steps.a.concerns.high > 0 && inputs.goal == 'total'",
+      'steps.a.files.exists(f, f.endsWith(".ts"))',
+      "has(steps.a.summary)",
+    ]
+    for (const text of yes) {
+      expect(expressionFault(text, scope, "bool")).toBeUndefined()
+      expect(holds(text, values)).toEqual({ ok: true, value: true })
+    }
+    expect(holds("steps.b.passed", values)).toMatchObject({ ok: false })
+    expect(holds("inputs.goal", values)).toMatchObject({ ok: false })
+  })
+
+  test("reaches nothing but its values", () => {
+    for (const text of [
+      "process.exit()",
+      "globalThis",
+      "steps.constructor",
+      "inputs.__proto__",
+      "steps.a.constructor",
+      "require('fs')",
+    ])
+      expect(expressionFault(text, scope, "any")).toBeDefined()
+    expect(holds("steps.a.constructor.name == 'x'", values)).toMatchObject({ ok: false })
+  })
+
+  test("that could take long is refused when it is read", () => {
+    expect(expressionFault('inputs.goal.matches("(a+)+$")', scope, "any")?.message).toContain("matches()")
+    expect(expressionFault("steps.a.files.all(x, steps.a.files.all(y, x == y))", scope, "any")?.message).toContain(
+      "inside another",
+    )
+    expect(expressionFault("1 + ".repeat(400) + "1", scope, "any")).toBeDefined()
+    expect(expressionFault("(".repeat(100) + "1" + ")".repeat(100), scope, "any")).toBeDefined()
+    expect(expressionFault("'x'".repeat(1_000), scope, "any")?.message).toContain("2000")
+  })
+
+  test("fills a template, and a value never becomes a template itself", () => {
+    expect(fill("{{ inputs.goal }} of {{ flow.name }}, round {{ round }}", values)).toBe("total of x, round 1")
+    expect(fill("{{ inputs.goal }}", { ...values, inputs: { goal: "{{ flow.name }}" } })).toBe("{{ flow.name }}")
+  })
+})
+
+describe("flows in flows", () => {
+  const OUTER = `name: outer\ninputs: { what: {} }\nsteps:\n  - { id: sub, flow: inner, with: { goal: "the {{ inputs.what }}" } }\n  - { id: last, agent: scout, objective: End, takes: [sub], when: steps.sub.passed }\n`
+  const INNER = `name: inner\ninputs: { goal: {}, more: { default: "x" } }\nsteps:\n  - { id: a, agent: scout, objective: "Do {{ inputs.goal }}" }\n  - { id: b, agent: audit, objective: Look, when: steps.a.passed }\n`
+
+  const plan = (...texts: string[]) => {
+    const flows = new Map([...definitions(...texts)].map(([name, { flow }]) => [name, flow]))
+    return planFlow([...flows.values()][0]!, flows)
+  }
+
+  test("a sub-flow stands in the place of its step, with its own inputs and names", () => {
+    const made = plan(OUTER, INNER)
+    if (!made.ok) throw new Error(made.message)
+    expect(made.plan.nodes.map(({ id }) => id)).toEqual(["sub.a", "sub.b", "last"])
+    expect(made.plan.nodes[2]).toMatchObject({ takes: ["sub.b"] })
+    expect(inputsOf(made.plan, 1, { what: "total" })).toEqual({ goal: "the total", more: "x" })
+  })
+
+  test("a circle, an unknown flow and a missing input are refused by name", () => {
+    const circle = INNER.replace(
+      "{ id: b, agent: audit, objective: Look, when: steps.a.passed }",
+      '{ id: c, flow: outer, with: { what: "x" } }',
+    )
+    expect(plan(OUTER, circle)).toMatchObject({
+      ok: false,
+      message: 'the flow "outer" contains itself: outer > inner > outer',
+    })
+    expect(plan(OUTER.replace("flow: inner", "flow: iner"), INNER)).toMatchObject({
+      ok: false,
+      message: 'there is no flow "iner". Did you mean "inner"?',
+    })
+    expect(plan(OUTER.replace(', with: { goal: "the {{ inputs.what }}" }', ""), INNER)).toMatchObject({
+      ok: false,
+      message: 'the flow "inner" also needs: goal',
+    })
+  })
+
+  test("flows that double at each level are stopped", () => {
+    const doubling = Array.from(
+      { length: 20 },
+      (_, level) => `name: f${level}\nsteps:\n  - { id: a, flow: f${level + 1} }\n  - { id: b, flow: f${level + 1} }\n`,
+    )
+    const made = plan(...doubling, `name: f20\nsteps:\n  - { id: a, agent: scout, objective: x }\n`)
+    expect(made).toMatchObject({ ok: false, message: "the flow has more than 5000 steps" })
+  })
+})
+
+describe("the catalog", () => {
+  test("every flow that is shipped is in order, and drawn", () => {
+    const texts = Object.entries(SHIPPED_FLOWS).map(([name, text]) => ({ path: `${name}.yaml`, text }))
+    const { flows, faults: wrong } = readCatalog(texts)
+    expect(wrong).toEqual([])
+    expect([...flows.keys()]).toEqual(["review", "feature", "bugfix", "council"])
+  })
+
+  test("a file of the project takes the place of ours, and a broken one is named with its place", () => {
+    const { flows, faults: wrong } = readCatalog([
+      { path: "(shipped)/a.yaml", text: `name: a\nsteps:\n${STEP}` },
+      { path: "x/a.yaml", text: `name: a\ndescription: mine\nsteps:\n${STEP}` },
+      { path: "x/b.yaml", text: "name: c\nsteps:\n  - { id: a, agent: scout, objective: x }\n" },
+      { path: "x/d.yaml", text: "steps: 1" },
+    ])
+    expect(flows.get("a")?.flow.description).toBe("mine")
+    expect(wrong.map(({ path }) => path)).toEqual(["x/b.yaml", "x/d.yaml"])
+    expect(wrong[1]?.lines[0]).toMatch(/^x\/d\.yaml:\d+:\d+ /)
+  })
+})
+
+const DOCS = join(import.meta.dir, "../../../../../docs")
+
+test("the flows of the documents and of the examples are in order", () => {
+  const shown = /^```yaml\n([\s\S]*?)^```/m.exec(readFileSync(join(DOCS, "flows.md"), "utf8"))?.[1] ?? ""
+  const examples = readdirSync(join(DOCS, "example/flows"))
+  expect(examples.length).toBeGreaterThan(2)
+  const texts = examples.map((name) => ({ path: name, text: readFileSync(join(DOCS, "example/flows", name), "utf8") }))
+  expect(readCatalog([...texts, { path: "release.yaml", text: shown }]).faults).toEqual([])
+})
+
+describe("a diagram", () => {
+  const plan = planned(
+    `name: x\nsteps:\n${STEP}  - { id: g, gate: 'say "yes" <b>', items: [ok] }\n  - id: p\n    parallel:\n      - { id: q, agent: audit, objective: x }\n`,
+  )
+
+  test("is text that names every step and its agent", () => {
+    expect(diagramText(plan)).toBe(
+      'x\n  · a (scout)\n  · g (a person: say "yes" <b>)\n  · p (1 side by side)\n    · p.q (audit)',
+    )
+  })
+
+  test("is a Mermaid flowchart in which a file's words cannot become anything else", () => {
+    const drawn = diagramMermaid(plan)
+    expect(drawn).toStartWith("flowchart TD\n")
+    expect(drawn).not.toContain("<b>")
+    expect(drawn).toContain("say #34;yes#34; #60;b#62;")
+  })
+})
