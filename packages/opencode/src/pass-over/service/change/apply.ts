@@ -1,0 +1,165 @@
+import { approvalOf, type ChangeSet, type Op } from "../../domain/change/change"
+import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
+import { event, note, type Pass } from "../../domain/pass"
+import type { Application, Ended, Told } from "../port-change"
+import type { Tree } from "../port-tree"
+import type { ChangeDeps } from "./deps"
+import { plan } from "./plan"
+import { carryOut, keepPresent, problems, refusalOf } from "./write"
+
+/** Asks for the right to write these files, the way a tool would ask. A refusal is the answer "no". */
+export type Permit = (ops: readonly Op[]) => Promise<Refusal | undefined>
+
+export type Applying = {
+  pass: Pass
+  change: ChangeSet
+  actor: string
+  /** What the approval was given for. Where it is missing, the one who calls has decided on what stands now. */
+  approval?: string | undefined
+  permit?: Permit | undefined
+}
+
+export type Applied = { ok: true; application: Application } | { ok: false; refusal: Refusal }
+
+const no = (refusal: Refusal): Applied => ({ ok: false, refusal })
+
+const BUSY = refuse(PassOverErrorCode.STALE_REVISION, "Another change is being written into this tree just now.", {
+  suggestion: "Try again in a moment.",
+})
+
+const TWICE = refuse(PassOverErrorCode.STALE_REVISION, "This has been taken back already.", {
+  suggestion: "Undo the undo to have it again.",
+})
+
+export const hashText = (deps: Pick<ChangeDeps, "sha">) => (text: string) => deps.sha(new TextEncoder().encode(text))
+
+/** What the audit and the outcome say once something was applied or taken back. */
+export async function tell(
+  deps: ChangeDeps,
+  pass: Pass,
+  application: Application,
+  at: number,
+): Promise<Pick<Ended, "metadata" | "told">> {
+  const outcome = await deps.store.outcome(pass.id)
+  const { kind, actor, apply_id, ops } = application
+  const metadata =
+    kind === "apply" ? { applied: true, applied_at: at, applied_by: actor } : await standing(deps, pass, application)
+  const output = outcome && { ...outcome.output, metadata: { ...outcome.output.metadata, ...metadata } }
+  const action = kind === "apply" ? "applied" : "undone"
+  const told: Told = {
+    note: note(pass, { action, actor, at, output, summary: `${ops.length} file operations (${apply_id})` }),
+    event: event(pass, `pass.${action}`, at, { apply_id, actor, files: ops.length }),
+  }
+  return { metadata, told }
+}
+
+/** After an undo something else of the same pass may still be applied. */
+async function standing(deps: ChangeDeps, pass: Pass, undone: Application) {
+  const all = await deps.store.applications({ pass_over_id: pass.id })
+  const taken = all.find((one) => one.apply_id === undone.undoes)
+  // Taking back an undo applies it again.
+  if (taken?.kind === "undo") return { applied: true, applied_at: deps.clock.now(), applied_by: undone.actor }
+  const left = all.find((one) => one.kind === "apply" && one.status === "done" && one.apply_id !== undone.undoes)
+  return left
+    ? { applied: true, applied_at: left.time_done ?? left.time_created, applied_by: left.actor }
+    : { applied: false }
+}
+
+export type Writing = Pick<Application, "kind" | "undoes" | "ops" | "actor"> & {
+  pass: Pass
+  change: Pick<ChangeSet, "change_id" | "directory">
+  permit?: Permit | undefined
+}
+
+const intent = (deps: ChangeDeps, { pass, change, kind, undoes, ops, actor }: Writing): Application => ({
+  apply_id: deps.ids.make("apl"),
+  change_id: change.change_id,
+  pass_over_id: pass.id,
+  kind,
+  undoes,
+  directory: change.directory,
+  ops,
+  approval: approvalOf(ops, hashText(deps)),
+  actor,
+  owner_id: deps.owner_id,
+  status: "pending",
+  problem: null,
+  verification: null,
+  time_created: deps.clock.now(),
+  time_done: null,
+})
+
+/** Checks, asks, writes the intent down, and only then the files: all of them or none. */
+export async function write(deps: ChangeDeps, writing: Writing): Promise<Applied> {
+  const tree = await deps.openTree(writing.change.directory)
+  try {
+    return await within(deps, tree, writing)
+  } finally {
+    tree.close()
+  }
+}
+
+async function within(deps: ChangeDeps, tree: Tree, writing: Writing): Promise<Applied> {
+  const before = await problems(tree, writing.ops)
+  if (before.length > 0) return no(refusalOf(before))
+  const denied = await writing.permit?.(writing.ops)
+  if (denied) return no(denied)
+  // A person may have thought about it for an hour.
+  const since = writing.permit ? await problems(tree, writing.ops) : []
+  if (since.length > 0) return no(refusalOf(since))
+  const unkept = await keepPresent(deps, tree, writing.ops)
+  if (unkept) return no(refusalOf([unkept]))
+  const application = intent(deps, writing)
+  deps.under_way.add(application.apply_id)
+  try {
+    return await committed(deps, tree, writing, application)
+  } finally {
+    deps.under_way.delete(application.apply_id)
+  }
+}
+
+async function committed(deps: ChangeDeps, tree: Tree, writing: Writing, application: Application): Promise<Applied> {
+  const may = await deps.store.intend(application)
+  if (may !== "ok") return no(may === "busy" ? BUSY : TWICE)
+  const problem = await carryOut(deps, tree, application)
+  const at = deps.clock.now()
+  if (problem) {
+    await deps.store.endApply({ apply_id: application.apply_id, status: "not_applied", problem: problem.why, at })
+    return no(refusalOf([problem]))
+  }
+  const told = await tell(deps, writing.pass, application, at)
+  await deps.store.endApply({ apply_id: application.apply_id, status: "done", problem: null, at, ...told })
+  return { ok: true, application: { ...application, status: "done", time_done: at } }
+}
+
+const NOTHING = refuse(
+  PassOverErrorCode.NOT_FOUND,
+  "Nothing of this change has been accepted, so there is nothing to apply.",
+  {
+    suggestion: "Accept files or hunks first.",
+  },
+)
+
+/** Writes what was accepted of a change into the user's tree. */
+export async function apply(deps: ChangeDeps, { pass, change, actor, approval, permit }: Applying): Promise<Applied> {
+  if (change.origin === "direct") {
+    return no(
+      refuse(PassOverErrorCode.STALE_REVISION, "These changes were made in the project itself and are there already.", {
+        suggestion: "Undo them if they are not wanted.",
+      }),
+    )
+  }
+  const verdicts = await deps.store.verdicts(change.change_id)
+  const planned = await plan(deps, change, verdicts, hashText(deps))
+  if (!planned.ok) return no(planned.refusal)
+  if (planned.planned.ops.length === 0) return no(NOTHING)
+  if (approval !== undefined && approval !== planned.planned.approval) {
+    return no(
+      refuse(PassOverErrorCode.STALE_BASE, "What would be written is not what was shown and approved.", {
+        suggestion: "Look at it again, then approve what stands there now.",
+        detail: { approved: approval, now: planned.planned.approval },
+      }),
+    )
+  }
+  return write(deps, { kind: "apply", undoes: null, ops: planned.planned.ops, actor, pass, change, permit })
+}

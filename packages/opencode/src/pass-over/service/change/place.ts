@@ -1,0 +1,65 @@
+import type { Effective } from "../../domain/preference"
+import type { Pass } from "../../domain/pass"
+import type { Rule } from "../../domain/right"
+import { translate } from "../../domain/translate"
+import type { Live, RunDeps } from "../live"
+import type { Workspace } from "../port-workspace"
+import { changesOf } from "./deps"
+import { createRecorder } from "./record"
+import type { Observed } from "./take"
+
+/** Whether a child works in a tree of its own. What a shell will write cannot be told in advance. */
+export function isolated(pass: Pass, rules: readonly Rule[]): boolean {
+  const { isolation = "none", can_run_tools } = pass.preference.values as Partial<Effective>
+  if (isolation !== "auto") return isolation === "worktree"
+  const shell = rules.findLast(({ permission, pattern }) => ["bash", "*"].includes(permission) && pattern === "*")
+  return can_run_tools !== false && shell?.action !== "deny"
+}
+
+/** Gives a child its place before its session is made. Without trees it works in the project, as it would anywhere. */
+export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule[]): Promise<Workspace | undefined> {
+  const { workspaces } = deps
+  if (workspaces && isolated(live.pass, rules)) {
+    live.workspace ??= await workspaces.take(live.pass)
+    return live.workspace
+  }
+  const files = changesOf(deps)
+  if (files) live.recorder ??= createRecorder({ deps: files, directory: live.pass.directory, workspaces })
+  return undefined
+}
+
+/** What a child did in its place. */
+export async function observe(deps: RunDeps, live: Live): Promise<Observed | undefined> {
+  const { workspace } = live
+  if (live.recorder) return live.recorder.observed()
+  if (!workspace || !deps.workspaces) return
+  const { files, notes } = await deps.workspaces.collect(workspace)
+  return { origin: "isolated", files, notes, directory: workspace.directory }
+}
+
+/** Gives the place back, once nothing runs there any more. It never throws and is not waited for. */
+export async function leavePlace(deps: RunDeps, live: Live) {
+  const { workspace, pass } = live
+  if (!workspace || !deps.workspaces) return
+  delete live.workspace
+  try {
+    if (pass.child_session_id) await deps.host.stop(pass.child_session_id).catch(() => {})
+    await deps.workspaces.release(workspace)
+  } catch (error) {
+    deps.log("warn", "a tree could not be given back", { directory: workspace.directory, error: String(error) })
+  }
+}
+
+/** A prompt as a child in a tree of its own has to read it. */
+export function localised(text: string, workspace: Workspace | undefined): string {
+  if (!workspace) return text
+  const links =
+    workspace.linked.length > 0
+      ? ` ${workspace.linked.join(", ")} ${workspace.linked.length === 1 ? "is a link" : "are links"} to the project's own: do not write there.`
+      : ""
+  return [
+    translate(text, workspace.instead_of, workspace.directory),
+    "",
+    `You work in a copy of the project, ${workspace.directory}. What you change there comes back as a proposal.${links}`,
+  ].join("\n")
+}

@@ -1,0 +1,129 @@
+import type { WorkArtifact } from "../../domain/artifact"
+import { approvalOf, operations, type ChangeSet, type FileChange } from "../../domain/change/change"
+import { readSides } from "../../domain/change/text"
+import { event, type Pass } from "../../domain/pass"
+import type { Report } from "../../domain/report"
+import type { Taken } from "../conclude"
+import type { Application } from "../port-change"
+import { hashText } from "./apply"
+import { whole } from "./blob"
+import type { ChangeDeps } from "./deps"
+import { proposedFiles } from "./propose"
+
+/** What was seen of a child's own changes, however it made them. */
+export type Observed = {
+  origin: "isolated" | "direct"
+  files: readonly FileChange[]
+  notes: readonly string[]
+  /** The directory that it worked in. */
+  directory: string
+}
+
+const MOST_IN_ARTIFACT = 1_000_000
+
+/** How a note begins that is no news by itself. */
+export const LINKED = "linked from the project"
+
+/** A file of a change as an artifact; nothing where it cannot be shown as text or is too large to be carried along. */
+async function artifactOf(deps: ChangeDeps, file: FileChange): Promise<WorkArtifact | undefined> {
+  if (file.binary || file.old?.mode === "120000" || file.new?.mode === "120000") return
+  const side = async (state: FileChange["old"]) =>
+    state ? whole(deps, state.hash, MOST_IN_ARTIFACT) : new Uint8Array()
+  const [before, after] = await Promise.all([side(file.old), side(file.new)])
+  if (!before || !after) return
+  const read = readSides([before, after])
+  if (!read || read.encoding !== "utf8") return
+  const [old_content = "", new_content = ""] = read.texts
+  const { path, reason, confidence } = file
+  const deleted = file.new === null ? { deleted: true as const } : {}
+  return { type: "file_modification", path, old_content, new_content, ...deleted, reason, confidence }
+}
+
+/** A file that was both changed and proposed is the changed one: that is what was really tried. */
+function together(observed: readonly FileChange[], proposed: readonly FileChange[]) {
+  const seen = new Set(observed.map(({ path }) => path))
+  const both = proposed.filter(({ path }) => seen.has(path)).map(({ path }) => path)
+  const notes = both.map((path) => `${path} was changed and proposed too; what was changed counts`)
+  return { files: [...observed, ...proposed.filter(({ path }) => !seen.has(path))], notes }
+}
+
+type Making = Pick<ChangeSet, "origin" | "files" | "notes">
+
+async function save(deps: ChangeDeps, pass: Pass, making: Making): Promise<ChangeSet> {
+  const change: ChangeSet = {
+    change_id: deps.ids.make("chg"),
+    pass_over_id: pass.id,
+    directory: pass.directory,
+    from_change_id: null,
+    time_created: deps.clock.now(),
+    ...making,
+  }
+  await deps.store.saveChange(change)
+  await deps.store.announce(
+    event(pass, "pass.changed", change.time_created, {
+      change_id: change.change_id,
+      origin: change.origin,
+      files: change.files.length,
+    }),
+  )
+  return change
+}
+
+const summaryOf = ({ change_id, origin, files, notes }: ChangeSet): NonNullable<Taken["change"]> => ({
+  change_id,
+  origin,
+  files: files.length,
+  notes,
+})
+
+/** Writes down what a pass changed and what it wants changed, when it ends. */
+export async function takeChanges(
+  deps: ChangeDeps,
+  pass: Pass,
+  from: { report: Report | undefined; observed: Observed | undefined },
+): Promise<Taken> {
+  const { report, observed } = from
+  const proposed = report ? await proposedFiles(deps, pass.directory, report) : []
+  const found = observed?.files ?? []
+  const direct = observed?.origin === "direct"
+  const joined = direct ? { files: proposed, notes: [] } : together(found, proposed)
+  const done = direct && found.length > 0 ? await saveDirect(deps, pass, found, observed.notes) : undefined
+  const notes = [...(observed?.notes ?? []), ...joined.notes]
+  // Something that was thrown away is told even where nothing is left to decide about.
+  const telling = joined.files.length > 0 || notes.some((note) => !note.startsWith(LINKED))
+  const origin = direct || found.length === 0 ? "proposed" : "isolated"
+  const wanted = telling ? await save(deps, pass, { origin, files: joined.files, notes }) : undefined
+  const exact = await Promise.all(found.map((file) => artifactOf(deps, file)))
+  const change = wanted ?? done
+  return {
+    change: change && summaryOf(change),
+    artifacts: observed ? exact.flatMap((artifact) => artifact ?? []) : undefined,
+    changed: found.map(({ path }) => path),
+    directory: observed?.directory,
+  }
+}
+
+/** Changes in the user's own tree are there already: they are recorded as applied, so that they can be undone. */
+async function saveDirect(deps: ChangeDeps, pass: Pass, files: readonly FileChange[], notes: readonly string[]) {
+  const change = await save(deps, pass, { origin: "direct", files: [...files], notes: [...notes] })
+  const ops = files.flatMap((file) => operations(file))
+  const application: Application = {
+    apply_id: deps.ids.make("apl"),
+    change_id: change.change_id,
+    pass_over_id: pass.id,
+    kind: "apply",
+    undoes: null,
+    directory: change.directory,
+    ops,
+    approval: approvalOf(ops, hashText(deps)),
+    actor: pass.subagent_id,
+    owner_id: deps.owner_id,
+    status: "done",
+    problem: null,
+    verification: null,
+    time_created: change.time_created,
+    time_done: change.time_created,
+  }
+  await deps.store.recordApplied(application)
+  return change
+}

@@ -1,0 +1,133 @@
+import { and, eq, inArray, isNotNull, lt, notInArray } from "drizzle-orm"
+import { PassOverError, PassOverErrorCode } from "../domain/errors"
+import type { ChangeStore } from "../service/port-change"
+import { createSeal } from "./blob-key"
+import { ApplyTable, BlobPieceTable, BlobTable, ChangeFileTable } from "./change.sql"
+import type { Base } from "./statement"
+
+type Blobs = Pick<
+  ChangeStore,
+  "hasBlobs" | "putPieces" | "closeBlobs" | "blob" | "piece" | "dropPieces" | "sweepBlobs" | "pruneBlobs"
+>
+
+// What one statement may name at once.
+const MOST = 500
+
+const inGroups = <T>(items: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(items.length / MOST) }, (_, group) => items.slice(group * MOST, (group + 1) * MOST))
+
+const nameOf = (hash: string, position: number) => `${hash}:${position}`
+
+const damaged = (hash: string, cause: unknown) =>
+  new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, `The stored content ${hash.slice(0, 12)} cannot be read.`, {
+    recoverable: false,
+    suggestedAction: "The database or its key file is damaged; restore both from a backup.",
+    cause,
+  })
+
+/** Hashes that something still refers to. Applications name them in their operations. */
+function referred({ db }: Base): Set<string> {
+  const files = db.select({ old: ChangeFileTable.old_hash, new: ChangeFileTable.new_hash }).from(ChangeFileTable).all()
+  const ops = db.select({ ops: ApplyTable.ops }).from(ApplyTable).where(isNotNull(ApplyTable.ops)).all()
+  const all = [
+    ...files.flatMap((row) => [row.old, row.new]),
+    ...ops.flatMap((row) => row.ops.flatMap(({ before, after }) => [before?.hash, after?.hash])),
+  ]
+  return new Set(all.filter((hash) => typeof hash === "string"))
+}
+
+function sweepers(base: Base): Pick<Blobs, "sweepBlobs" | "pruneBlobs"> {
+  const { db, write } = base
+  return {
+    // Not while somebody writes a long one: pieces come before the row that makes them whole.
+    sweepBlobs: () =>
+      write(() => {
+        const torn = db
+          .delete(BlobPieceTable)
+          .where(notInArray(BlobPieceTable.hash, db.select({ hash: BlobTable.hash }).from(BlobTable)))
+          .returning({ hash: BlobPieceTable.hash })
+          .all()
+        return torn.length
+      }),
+
+    pruneBlobs: (before) =>
+      write(() => {
+        const kept = referred(base)
+        const old = db.select({ hash: BlobTable.hash }).from(BlobTable).where(lt(BlobTable.time_created, before)).all()
+        const gone = old.map((row) => row.hash).filter((hash) => !kept.has(hash))
+        for (const group of inGroups(gone)) {
+          db.delete(BlobTable).where(inArray(BlobTable.hash, group)).run()
+          db.delete(BlobPieceTable).where(inArray(BlobPieceTable.hash, group)).run()
+        }
+        return gone.length
+      }),
+  }
+}
+
+/** The contents of files, each once by its hash, compressed and sealed piece by piece. */
+export function createBlobs(base: Base, path: string): Blobs {
+  const { db, write } = base
+  const seal = createSeal(path)
+  return {
+    ...sweepers(base),
+
+    hasBlobs: async (hashes) =>
+      inGroups([...new Set(hashes)]).flatMap((group) =>
+        db
+          .select({ hash: BlobTable.hash })
+          .from(BlobTable)
+          .where(inArray(BlobTable.hash, group))
+          .all()
+          .map((row) => row.hash),
+      ),
+
+    putPieces: async (pieces) => {
+      // Sealed before the lock is taken: compressing is the slow part.
+      const rows = pieces.map(({ hash, position, content }) => ({
+        hash,
+        position,
+        sealed: seal.seal(Bun.zstdCompressSync(content), nameOf(hash, position)),
+      }))
+      await write(() => {
+        for (const row of rows) db.insert(BlobPieceTable).values(row).onConflictDoNothing().run()
+      })
+    },
+
+    closeBlobs: (blobs, at) =>
+      write(() => {
+        for (const blob of blobs) {
+          db.insert(BlobTable)
+            .values({ ...blob, time_created: at })
+            // Whoever needs it now counts as its latest user, so that pruning leaves it alone.
+            .onConflictDoUpdate({ target: BlobTable.hash, set: { time_created: at } })
+            .run()
+        }
+      }),
+
+    blob: async (hash) => {
+      const row = db.select().from(BlobTable).where(eq(BlobTable.hash, hash)).get()
+      return row && { hash: row.hash, bytes: row.bytes, pieces: row.pieces }
+    },
+
+    piece: async (hash, position) => {
+      const row = db
+        .select({ sealed: BlobPieceTable.sealed })
+        .from(BlobPieceTable)
+        .where(and(eq(BlobPieceTable.hash, hash), eq(BlobPieceTable.position, position)))
+        .get()
+      if (!row) return
+      try {
+        return Bun.zstdDecompressSync(seal.open(row.sealed, nameOf(hash, position)))
+      } catch (error) {
+        if (error instanceof PassOverError) throw error
+        throw damaged(hash, error)
+      }
+    },
+
+    dropPieces: (hash) =>
+      write(() => {
+        const whole = db.select({ hash: BlobTable.hash }).from(BlobTable).where(eq(BlobTable.hash, hash)).get()
+        if (!whole) db.delete(BlobPieceTable).where(eq(BlobPieceTable.hash, hash)).run()
+      }),
+  }
+}
