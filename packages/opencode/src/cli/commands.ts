@@ -1,0 +1,31 @@
+import type { Command } from "./command"
+import { audit } from "./commands/audit"
+import { config } from "./commands/config"
+import { doctor } from "./commands/doctor"
+import { flow } from "./commands/flow"
+import { approve, inbox, question, reject } from "./commands/gate"
+import { init } from "./commands/init"
+import { list } from "./commands/list"
+import { open } from "./commands/open"
+import { cancel, message } from "./commands/order"
+import { serve } from "./commands/serve"
+import { show } from "./commands/show"
+
+/** Every command, in the order of the help. A new one is a file in `commands/` and a line here. */
+export const COMMANDS: readonly Command[] = [
+  init,
+  doctor,
+  open,
+  serve,
+  list,
+  show,
+  cancel,
+  message,
+  inbox,
+  approve,
+  reject,
+  question,
+  flow,
+  config,
+  audit,
+]

@@ -1,0 +1,166 @@
+import { existsSync, readFileSync } from "node:fs"
+import { relative } from "node:path"
+import { configSchema } from "../../pass-over/domain/config-schema"
+import { describeSource, resolveAudit, type Source, type Written } from "../../pass-over/domain/config"
+import { explain as explained, type Explained } from "../../pass-over/domain/explain"
+import { nearest } from "../../pass-over/domain/nearest"
+import { allWritten } from "../../pass-over/service/preference"
+import { parseConfig, placeOf, type Fault } from "../../pass-over/store/config-text"
+import { DEFAULTS } from "../../agent/agent"
+import { knownAgents } from "../agents"
+import { oneLine } from "../clean"
+import type { Command, Invocation } from "../command"
+import { withHistory } from "../engine"
+import { EXIT } from "../exit"
+import { configPlaces, readConfig } from "../place"
+import { set, unset } from "./config-set"
+
+/** All places that say something about the project, the strongest first; without a database nothing is stored. */
+async function written(directory: string): Promise<Written[]> {
+  const files = readConfig(directory)
+  return withHistory(files, (engine) => allWritten(engine, { directory, files }))
+}
+
+const json = (value: unknown) => JSON.stringify(value) ?? ""
+
+/** ".opencode/pass-over.json:12:5", so that a terminal or an editor can jump there. */
+function sourceLine(source: Source, from?: string): string {
+  if (source.origin === "stored" || source.path === undefined) return describeSource(source)
+  const at = existsSync(source.path) ? placeOf(readFileSync(source.path, "utf8"), source.key) : undefined
+  const near = from === undefined ? source.path : relative(from, source.path)
+  const path = near.startsWith("..") ? source.path : near
+  return at ? `${path}:${at.line}:${at.column}` : path
+}
+
+async function runExplain({ out, args: [from = "", to = ""], directory }: Invocation) {
+  const known = knownAgents(directory).map((agent) => agent.name)
+  const { settings, notes } = explained(from, to, { written: await written(directory), agents: DEFAULTS })
+  const hints = [from, to].flatMap((name) => {
+    if (known.includes(name)) return []
+    const near = nearest(name, known)
+    return [`There is no agent "${name}" here${near ? `; did you mean \`${near}\`?` : "."}`]
+  })
+  if (out.json) {
+    const shown = settings.map(({ source, shadows, ...rest }) => ({
+      ...rest,
+      source: { ...source, where: sourceLine(source) },
+      shadows: shadows.map((one) => ({ value: one.value, source: one.source, where: sourceLine(one.source) })),
+    }))
+    out.value({ from, to, settings: shown, notes, hints })
+    return EXIT.ok
+  }
+  const shadow = ({ shadows: [first] }: Explained) => (first ? `${json(first.value)} of ${first.where}` : "")
+  out.table(
+    [
+      { title: "SETTING" },
+      { title: "VALUE", grow: true },
+      { title: "FROM" },
+      { title: "INSTEAD OF", grow: true, rank: 1 },
+    ],
+    settings.map((one) => [one.setting, json(one.value), sourceLine(one.source, directory), shadow(one)]),
+  )
+  if (notes.length + hints.length > 0) out.line()
+  for (const note of [...notes, ...hints]) out.line(out.paint("yellow", oneLine(note)))
+  return EXIT.ok
+}
+
+async function runShow({ out, directory }: Invocation) {
+  const places = await written(directory)
+  if (out.json) {
+    out.value({ places, audit: resolveAudit(places) })
+    return EXIT.ok
+  }
+  for (const { origin, path, preferences } of places) {
+    const rows = flat(preferences)
+    const there = origin === "stored" || existsSync(path)
+    out.line(`${out.paint("bold", path)}${there ? "" : out.paint("dim", " (not there)")}`)
+    for (const [key, value] of rows) out.line(`  ${oneLine(key)} = ${oneLine(value)}`)
+    if (rows.length === 0 && there) out.line(out.paint("dim", "  says nothing"))
+  }
+  out.line(out.paint("dim", "Earlier places win. What holds for a pair: pass-over config explain FROM TO"))
+  return EXIT.ok
+}
+
+function flat(value: unknown, path: string[] = []): [string, string][] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [[path.join("."), json(value)]]
+  return Object.entries(value).flatMap(([key, inner]) => (inner === undefined ? [] : flat(inner, [...path, key])))
+}
+
+export type Checked = { path: string; faults: Fault[] | undefined }
+
+/** What is wrong with the preferences files; `undefined` where there is no file. */
+export const checked = (directory: string): Checked[] =>
+  configPlaces(directory).map(({ path }) => {
+    if (!existsSync(path)) return { path, faults: undefined }
+    const file = parseConfig(readFileSync(path, "utf8"))
+    return { path, faults: file.ok ? [] : file.faults }
+  })
+
+async function runValidate({ out, directory, args: [given] }: Invocation) {
+  const files = given === undefined ? checked(directory) : [oneFile(given)]
+  const faulty = files.some(({ faults }) => faults !== undefined && faults.length > 0)
+  if (out.json) {
+    out.value({
+      valid: !faulty,
+      files: files.map(({ path, faults }) => ({ path, exists: faults !== undefined, faults: faults ?? [] })),
+    })
+    return faulty ? EXIT.config : EXIT.ok
+  }
+  for (const { path, faults } of files) {
+    if (faults === undefined) out.line(`${path} is not there; nothing needs it.`)
+    if (faults?.length === 0) out.line(`${path} is valid.`)
+    for (const { line, column, code, message, text } of faults ?? []) {
+      out.line(`${path}:${line}:${column} ${out.paint("red", code)} ${oneLine(message)}`)
+      if (text.trim() !== "") out.line(`  ${out.paint("dim", oneLine(text))}`)
+    }
+  }
+  return faulty ? EXIT.config : EXIT.ok
+}
+
+function oneFile(path: string): Checked {
+  if (!existsSync(path)) return { path, faults: undefined }
+  const file = parseConfig(readFileSync(path, "utf8"))
+  return { path, faults: file.ok ? [] : file.faults }
+}
+
+export const config: Command = {
+  name: "config",
+  summary: "look at preferences and change them",
+  examples: ["pass-over config explain alice audit", "pass-over config validate"],
+  commands: [
+    {
+      name: "show",
+      summary: "show what each place says",
+      examples: ["pass-over config show"],
+      run: runShow,
+    },
+    {
+      name: "explain",
+      summary: "show what holds between two agents, where it comes from and what it shadows",
+      args: [
+        { name: "<from>", text: "the agent that passes work" },
+        { name: "<to>", text: "the agent that takes it" },
+      ],
+      examples: ["pass-over config explain alice audit", "pass-over config explain alice audit --json"],
+      run: runExplain,
+    },
+    {
+      name: "validate",
+      summary: "name every fault with its file, line and column",
+      args: [{ name: "[file]", text: "a file; without it those of the project and the user" }],
+      examples: ["pass-over config validate", "pass-over config validate .opencode/pass-over.json"],
+      run: runValidate,
+    },
+    set,
+    unset,
+    {
+      name: "schema",
+      summary: "print the JSON Schema of pass-over.json",
+      examples: ["pass-over config schema > pass-over.schema.json"],
+      run: async ({ out }) => {
+        out.value(configSchema())
+        return EXIT.ok
+      },
+    },
+  ],
+}

@@ -1,0 +1,284 @@
+import { existsSync, readFileSync } from "node:fs"
+import { sep } from "node:path"
+import { catalogOf } from "../../flow/catalog"
+import { readable } from "../../pass-over/domain/time"
+import { readCatalog } from "../../pass-over/handoff/catalog"
+import { diagramMermaid, diagramText, progressOf } from "../../pass-over/handoff/diagram"
+import type { FlowInputEntry } from "../../pass-over/handoff/state"
+import type { Engine, Project } from "../../pass-over/service/engine"
+import { createFlows } from "../../pass-over/service/flow"
+import { planOf } from "../../pass-over/service/flow-plan"
+import type { FlowRun } from "../../pass-over/service/port-flow"
+import { createFlowFiles } from "../../pass-over/store/flow-file"
+import { refused, Stop, text, usage, type Command, type Invocation } from "../command"
+import { actor, withEngine, withHistory } from "../engine"
+import { EXIT } from "../exit"
+import { projectRoot } from "../place"
+import { host } from "../no-host"
+
+/** Flows as this command line has them: it asks for things, and an opencode of the project carries them out. */
+function flowsOf(engine: Engine, directory: string) {
+  const project: Project = { directory, host, written: async () => [], logged: () => {} }
+  return createFlows(engine, project, {
+    elsewhere: true,
+    files: createFlowFiles(directory),
+    catalog: async () => catalogOf(directory),
+  })
+}
+
+const inProject = (run: FlowRun, directory: string) => {
+  const root = projectRoot(directory)
+  return run.directory === root || run.directory.startsWith(root + sep)
+}
+
+const shortRun = (id: string) => id.slice(-12)
+
+async function findRun(engine: Engine, given: string): Promise<FlowRun> {
+  const exact = await engine.store.run(given)
+  if (exact) return exact
+  const all = await engine.store.runs({ limit: 1_000 })
+  const named =
+    given === "" ? all.slice(0, 1) : all.filter(({ run_id }) => run_id.endsWith(given) || run_id.startsWith(given))
+  const [only, ...others] = named
+  if (only && others.length === 0) return only
+  if (!only) throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
+  throw usage(`${given} names several runs: ${named.map(({ run_id }) => shortRun(run_id)).join(", ")}.`)
+}
+
+async function runList({ out, directory, options, now }: Invocation) {
+  const { flows, faults } = catalogOf(projectRoot(directory))
+  const all = await withHistory<FlowRun[]>([], ({ store }) => store.runs({ limit: 200 }))
+  const runs = options.all === true ? all : all.filter((run) => inProject(run, directory))
+  if (out.json) {
+    out.value({
+      flows: [...flows.values()].map(({ flow, path }) => ({
+        name: flow.name,
+        description: flow.description ?? null,
+        path,
+      })),
+      faults,
+      runs: runs.map(({ plan: _plan, ...run }) => run),
+    })
+    return EXIT.ok
+  }
+  out.table(
+    [{ title: "FLOW" }, { title: "INPUTS", rank: 1 }, { title: "WHAT IT DOES", grow: true }],
+    [...flows.values()].map(({ flow }) => [
+      flow.name,
+      Object.keys(flow.inputs ?? {}).join(", "),
+      flow.description ?? "",
+    ]),
+  )
+  for (const { lines } of faults) for (const line of lines) out.line(line)
+  if (runs.length === 0) return EXIT.ok
+  out.line("")
+  out.table(
+    [
+      { title: "RUN" },
+      { title: "FLOW" },
+      { title: "WHEN", align: "right" },
+      { title: "STATE" },
+      { title: "WHY", grow: true },
+    ],
+    runs.map((run) => [
+      shortRun(run.run_id),
+      run.flow,
+      `${readable(Math.max(0, now() - run.time_created))} ago`,
+      run.status,
+      run.reason ?? "",
+    ]),
+  )
+  return EXIT.ok
+}
+
+/** "goal=totals" as inputs. */
+function inputsOf(words: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const at = word.indexOf("=")
+      if (at < 1) throw usage(`"${word}" is no input.`, "An input is written name=value.")
+      return [word.slice(0, at), word.slice(at + 1)]
+    }),
+  )
+}
+
+async function runStart({ out, directory, args: [name = "", ...words] }: Invocation) {
+  const root = projectRoot(directory)
+  return withEngine(async (engine) => {
+    const started = await flowsOf(engine, root).start({
+      name,
+      inputs: inputsOf(words),
+      session_id: null,
+      originator: "alice",
+      by: "person",
+      model: null,
+    })
+    if (!started.ok) throw refused(started.refusal)
+    const { run_id } = started.run
+    if (out.json) out.value({ run_id })
+    if (!out.json)
+      out.line(
+        `Run ${shortRun(run_id)} begins as soon as opencode is open in ${root}. pass-over flow show ${shortRun(run_id)} tells how it goes.`,
+      )
+    return EXIT.ok
+  })
+}
+
+async function runShow({ out, directory, args: [given = ""], options }: Invocation) {
+  const draw = options.mermaid === true ? diagramMermaid : diagramText
+  const planned = given === "" ? undefined : planOf(catalogOf(projectRoot(directory)), given)
+  if (planned?.ok) {
+    if (out.json) out.value({ flow: planned.flow, plan: planned.plan })
+    if (!out.json) out.line(draw(planned.plan))
+    return EXIT.ok
+  }
+  return withEngine(async (engine) => {
+    const run = await findRun(engine, given)
+    const found = await flowsOf(engine, run.directory).state(run.run_id)
+    if (!found)
+      throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
+    const { plan: _plan, ...rest } = run
+    if (out.json) out.value({ run: rest, progress: progressOf(run.plan, found.state), state: found.state })
+    if (!out.json) out.line(draw(run.plan, found.state))
+    return EXIT.ok
+  })
+}
+
+async function runValidate({ out, directory, args: [path] }: Invocation) {
+  if (path !== undefined && !existsSync(path))
+    throw new Stop(EXIT.not_found, `There is no file ${path}.`, "Check the path.", "E042")
+  const shared = catalogOf(projectRoot(directory))
+  const known = [...shared.flows.values()].map(({ path: at }) => at)
+  // A file on its own is read with the flows around it, because it may call them.
+  const alone = path === undefined ? undefined : readCatalog([{ path, text: readFileSync(path, "utf8") }])
+  const faults = (alone ?? shared).faults.filter(
+    ({ lines }) => !(alone && lines.every((line) => line.includes("there is no flow"))),
+  )
+  const ok = faults.length === 0
+  if (out.json) out.value({ ok, flows: alone ? [...alone.flows.keys()] : known, faults })
+  if (!out.json) for (const { lines } of faults) for (const line of lines) out.line(line)
+  if (!out.json && ok) out.line(path === undefined ? `${known.length} flows are in order.` : `${path} is in order.`)
+  return ok ? EXIT.ok : EXIT.config
+}
+
+/** Whoever carries the run looks several times a second. */
+const PATIENCE_MS = 3_000
+const LOOK_MS = 100
+
+async function ordered(call: Invocation, make: (actor: string) => FlowInputEntry) {
+  const { out, args } = call
+  return withEngine(async (engine) => {
+    const run = await findRun(engine, args[0] ?? "")
+    const told = await flowsOf(engine, run.directory).order(run.run_id, make(actor()), actor())
+    if (!told.ok) throw refused(told.refusal)
+    const answer = async () => {
+      for (let waited = 0; told.command_id !== undefined && waited < PATIENCE_MS; waited += LOOK_MS) {
+        const state = await engine.store.flowCommandState(told.command_id)
+        if (state && state.status !== "pending") return state
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      }
+      return undefined
+    }
+    const state = await out.progress(`Waiting for the opencode that carries ${shortRun(run.run_id)} …`, answer)
+    if (state?.status === "refused")
+      throw new Stop(EXIT.failed, state.result ?? "It was refused.", "Look at the run first.")
+    const said = state?.result ?? "No opencode has taken it up yet; it is carried out when one is open in the project."
+    if (out.json) out.value({ run_id: run.run_id, done: state !== undefined, text: said })
+    if (!out.json) out.line(said)
+    return state ? EXIT.ok : EXIT.unconfirmed
+  })
+}
+
+const RUN = { name: "<run>", text: "the id of a run, or enough of its end" }
+
+const list: Command = {
+  name: "list",
+  summary: "show the flows and the runs of this project",
+  options: [{ flags: "--all", text: "runs of every project" }],
+  examples: ["pass-over flow list", "pass-over flow list --json"],
+  run: runList,
+}
+
+const start: Command = {
+  name: "run",
+  summary: "start a flow; an open opencode carries it",
+  args: [
+    { name: "<flow>", text: "its name" },
+    { name: "[inputs...]", text: "name=value" },
+  ],
+  examples: ['pass-over flow run feature goal="export as CSV"'],
+  run: runStart,
+}
+
+const show: Command = {
+  name: "show",
+  summary: "draw a flow, or a run and where it stands",
+  args: [{ name: "[flow or run]", text: "a name, or the id of a run; the newest run without one" }],
+  options: [{ flags: "--mermaid", text: "as a Mermaid flowchart" }],
+  examples: ["pass-over flow show feature --mermaid", "pass-over flow show 3f9c21aa77d0"],
+  run: runShow,
+}
+
+const validate: Command = {
+  name: "validate",
+  summary: "check flows and name every fault with its line",
+  args: [{ name: "[file]", text: "one file; without it all flows of the project" }],
+  examples: ["pass-over flow validate", "pass-over flow validate .opencode/flows/release.yaml"],
+  run: runValidate,
+}
+
+const simple = (type: "pause" | "resume", summary: string): Command => ({
+  name: type,
+  summary,
+  args: [RUN],
+  examples: [`pass-over flow ${type} 3f9c21aa77d0`],
+  run: (call) => ordered(call, (who) => ({ type, actor: who })),
+})
+
+const cancel: Command = {
+  name: "cancel",
+  summary: "end a run; what its steps left is kept",
+  args: [RUN, { name: "[reason...]", text: "why" }],
+  examples: ["pass-over flow cancel 3f9c21aa77d0 not needed any more"],
+  run: (call) => ordered(call, (who) => ({ type: "cancel", actor: who, reason: call.args.slice(1).join(" ") })),
+}
+
+const STEP = { name: "<step>", text: "the id of a step" }
+
+const retry: Command = {
+  name: "retry",
+  summary: "do a run again from a step on",
+  args: [RUN, STEP],
+  examples: ["pass-over flow retry 3f9c21aa77d0 write"],
+  run: (call) => ordered(call, (who) => ({ type: "retry", actor: who, step: call.args[1] ?? "" })),
+}
+
+const skip: Command = {
+  name: "skip",
+  summary: "leave a step out, with a reason",
+  args: [RUN, STEP, { name: "<reason...>", text: "why; the next steps are told" }],
+  options: [{ flags: "--note <text>", text: "a word about it" }],
+  examples: ["pass-over flow skip 3f9c21aa77d0 validate the checks run elsewhere"],
+  run: (call) => {
+    const reason = text(call.options, "note") ?? call.args.slice(2).join(" ").trim()
+    if (reason === "") throw usage("A step is left out with a reason.")
+    return ordered(call, (who) => ({ type: "skip", actor: who, step: call.args[1] ?? "", reason }))
+  },
+}
+
+export const flow: Command = {
+  name: "flow",
+  summary: "flows: several agents, one durable run",
+  examples: ["pass-over flow list", "pass-over flow show feature"],
+  commands: [
+    list,
+    start,
+    show,
+    validate,
+    simple("pause", "begin no further step"),
+    simple("resume", "go on with a paused run"),
+    cancel,
+    retry,
+    skip,
+  ],
+}

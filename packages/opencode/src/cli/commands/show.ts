@@ -1,0 +1,113 @@
+import { place, type FindingArtifact, type WorkArtifact } from "../../pass-over/domain/artifact"
+import { headline } from "../../pass-over/domain/envelope"
+import { describeManifest } from "../../pass-over/domain/manifest"
+import { findingsOf } from "../../pass-over/domain/outcome"
+import type { Pass } from "../../pass-over/domain/pass"
+import { readable } from "../../pass-over/domain/time"
+import type { Engine } from "../../pass-over/service/engine"
+import type { Outcome } from "../../pass-over/service/port"
+import { clean, oneLine } from "../clean"
+import type { Command, Invocation } from "../command"
+import { withEngine } from "../engine"
+import { EXIT } from "../exit"
+import { findPass, short } from "../find"
+import type { Output, Style } from "../output"
+import { stateOf } from "./list"
+
+const SEVERITY: Record<FindingArtifact["severity"], Style> = { error: "red", warning: "yellow", info: "cyan" }
+
+async function read({ store }: Engine, given: string) {
+  const pass = await findPass(store, given)
+  const [outcome, kept, attempts, events, below] = await Promise.all([
+    store.outcome(pass.id),
+    store.request(pass.id),
+    store.attempts(pass.id),
+    store.eventsOf(pass.id, 500),
+    store.list({ parent_pass_id: pass.id }),
+  ])
+  return { pass, outcome, kept, attempts, events, below }
+}
+
+const time = (at: number) => new Date(at).toISOString().replace("T", " ").slice(0, 19)
+
+function head(out: Output, pass: Pass, now: number) {
+  const end = pass.time_ended ?? now
+  const rows: [string, string][] = [
+    ["pass", pass.id],
+    ["who", [...pass.ancestors, pass.subagent_id].join(" → ")],
+    ["state", stateOf(pass)],
+    [
+      "began",
+      `${time(pass.time_created)} UTC, ${readable(end - pass.time_created)}${pass.time_ended ? "" : " so far"}`,
+    ],
+    ["limit", readable(pass.timeout_ms)],
+    ["policy", pass.policy],
+    ["project", pass.directory],
+    ...(pass.child_session_id ? [["session", pass.child_session_id] as [string, string]] : []),
+    ["asked", pass.objective],
+  ]
+  for (const [name, value] of rows) out.line(`${out.paint("dim", name.padEnd(8))} ${oneLine(value)}`)
+}
+
+function findings(out: Output, outcome: Outcome) {
+  const all = findingsOf(outcome.output)
+  if (all.length === 0) return
+  out.line()
+  for (const { severity, category, message, location, suggested_fix } of all) {
+    const at = location ? `${oneLine(place(location))}: ` : ""
+    out.line(`  ${out.paint(SEVERITY[severity], severity.padEnd(7))} ${at}${oneLine(message)} (${oneLine(category)})`)
+    if (suggested_fix) out.line(`          ${out.paint("dim", `fix: ${oneLine(suggested_fix)}`)}`)
+  }
+}
+
+function artifact(item: WorkArtifact): string | undefined {
+  if (item.type === "file_modification") return `file      ${oneLine(item.path)}: ${oneLine(item.reason)}`
+  if (item.type === "decision") return `decision  ${oneLine(item.question)}: ${item.answer}, ${oneLine(item.reasoning)}`
+  if (item.type === "message") return `message   ${oneLine(item.content).slice(0, 300)}`
+  return undefined
+}
+
+function ending(out: Output, outcome: Outcome) {
+  const { output, usage, error_code } = outcome
+  out.line()
+  out.line(out.paint("bold", headline(output, usage.cost)))
+  if (error_code)
+    out.line(`ended with ${error_code}${output.completion_reason ? `: ${oneLine(output.completion_reason)}` : ""}`)
+  if (output.summary.decision_reason) out.line(clean(output.summary.decision_reason))
+  if (outcome.held)
+    out.line(out.paint("yellow", "It waits for a person before it reaches its originator: pass-over inbox."))
+  findings(out, outcome)
+  const others = output.artifacts.flatMap((item) => artifact(item) ?? [])
+  if (others.length > 0) out.line()
+  for (const line of others) out.line(`  ${line}`)
+}
+
+async function run({ out, args: [given = ""], now }: Invocation) {
+  const found = await withEngine((engine) => read(engine, given))
+  const { pass, outcome, kept, attempts, events, below } = found
+  if (out.json) {
+    const request = kept ? { request: kept.request, manifest: kept.manifest } : {}
+    out.value({ pass, ...request, outcome: outcome ?? null, attempts, events, passes: below.map((one) => one.id) })
+    return EXIT.ok
+  }
+  head(out, pass, now())
+  if (kept) out.line(`${out.paint("dim", "sent".padEnd(8))} ${describeManifest(kept.manifest)}`)
+  for (const one of attempts.slice(1)) {
+    out.line(
+      `${out.paint("dim", "again".padEnd(8))} ${one.kind}${one.error_message ? `: ${oneLine(one.error_message)}` : ""}`,
+    )
+  }
+  for (const one of below) {
+    out.line(`${out.paint("dim", "passed".padEnd(8))} ${short(one.id)} → ${one.subagent_id}, ${stateOf(one)}`)
+  }
+  if (outcome) ending(out, outcome)
+  return EXIT.ok
+}
+
+export const show: Command = {
+  name: "show",
+  summary: "show one pass: what was asked, what went along, how it ended",
+  args: [{ name: "<id>", text: "the id of a pass, or enough of its beginning or end" }],
+  examples: ["pass-over show 3f9c21aa", "pass-over show 3f9c21aa --json"],
+  run,
+}

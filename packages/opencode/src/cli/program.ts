@@ -1,0 +1,134 @@
+import { Command as Program, CommanderError } from "commander"
+import { resolve } from "node:path"
+import { PassOverError } from "../pass-over/domain/errors"
+import { Stop, text, type Command, type Context, type Values } from "./command"
+import { clean } from "./clean"
+import { COMMANDS } from "./commands"
+import { EXIT, EXIT_TEXT, exitFor, type ExitCode, type ExitName } from "./exit"
+import { createOutput, type Output, type Terminal } from "./output"
+import { real } from "./place"
+
+export type World = Omit<Terminal, "json"> & { directory: string; version: string; now(): number }
+
+type Done = { code: ExitCode }
+
+const examples = (list: readonly string[]) =>
+  list.length === 0 ? "" : `\nExamples:\n${list.map((one) => `  $ ${one}`).join("\n")}\n`
+
+const exits = () =>
+  `\nExit codes:\n${(Object.keys(EXIT) as ExitName[]).map((name) => `  ${String(EXIT[name]).padStart(2)}  ${EXIT_TEXT[name]}`).join("\n")}\n`
+
+function add(parent: Program, command: Command, run: Run) {
+  const made = parent.command(command.name).description(command.summary)
+  made.addHelpText("after", () => examples(command.examples))
+  for (const one of command.args ?? []) made.argument(one.name, one.text)
+  if (command.commands) {
+    for (const below of command.commands) add(made, below, run)
+    return
+  }
+  for (const { flags, text: what } of command.options ?? []) made.option(flags, what)
+  made.option("--json", "one JSON value for programs").option("--directory <folder>", "the project, if not this folder")
+  made.action(async (...given: unknown[]) => {
+    const options = made.opts<Record<string, unknown>>()
+    const args = given.slice(0, -2).flatMap((one) => (Array.isArray(one) ? one : [one]))
+    await run(command, { args: args.filter((one): one is string => typeof one === "string"), options })
+  })
+}
+
+type Call = { args: string[]; options: Values }
+type Run = (command: Command, call: Call) => Promise<void>
+
+function build(world: World, said: (text: string) => void, run: Run): Program {
+  const program = new Program("pass-over")
+    .description("Delegation between coding agents as a contract, for opencode.")
+    .version(world.version, "-v, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "print the help of a command")
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (out) => world.write(out),
+      // What is wrong is said once, by `tell`, with the right exit code.
+      writeErr: said,
+      getOutHelpWidth: () => world.width ?? 100,
+      getErrHelpWidth: () => world.width ?? 100,
+    })
+    .addHelpText("after", () => examples(["pass-over init", "pass-over list", "pass-over help config"]) + exits())
+  for (const command of COMMANDS) add(program, command, run)
+  inherit(program)
+  return program
+}
+
+// Settings of the program do not reach commands that are made with `command()` after they were set one by one.
+function inherit(program: Program) {
+  for (const below of program.commands) {
+    below.copyInheritedSettings(program)
+    inherit(below)
+  }
+}
+
+type Failure = { exit: ExitCode; message: string; suggestion?: string | undefined; code: string }
+
+/** Whatever went wrong as a sentence. What we did not foresee is ours, and its stack is of no use to a user. */
+function failure(error: unknown): Failure {
+  if (error instanceof Stop) {
+    return { exit: error.exit, message: error.message, suggestion: error.suggestion, code: error.code ?? "FAILED" }
+  }
+  if (error instanceof PassOverError) {
+    return { exit: exitFor(error.code), message: error.message, suggestion: error.suggestedAction, code: error.code }
+  }
+  if (error instanceof CommanderError) {
+    const [message = "", ...more] = error.message.replace(/^error: /, "").split("\n")
+    const hint = more
+      .join(" ")
+      .trim()
+      .replace(/^\((.*)\)$/, "$1")
+    return { exit: EXIT.usage, message, suggestion: hint || "pass-over --help lists everything.", code: "USAGE" }
+  }
+  const said = error instanceof Error ? error.message : String(error)
+  return {
+    exit: EXIT.unexpected,
+    message: `Something went wrong that should not: ${said}`,
+    suggestion: "Please report it, with the command that you called.",
+    code: "UNEXPECTED",
+  }
+}
+
+function tell({ message, suggestion, code }: Failure, out: Output, terminal: Terminal) {
+  if (out.json) return out.value({ error: { code, message, ...(suggestion ? { suggestion } : {}) } })
+  terminal.writeError(`${clean(message)}\n${suggestion ? `→ ${clean(suggestion)}\n` : ""}`)
+}
+
+const HELP = ["commander.helpDisplayed", "commander.help", "commander.version"]
+
+/** Carries out one command line and says with what to exit. It never throws and never shows a stack. */
+export async function execute(argv: readonly string[], world: World): Promise<ExitCode> {
+  const done: Done = { code: EXIT.ok }
+  const json = argv.includes("--json")
+  const terminal: Terminal = { ...world, json }
+  const out = createOutput(terminal)
+  const help = { text: "" }
+  const said = (text: string) => void (help.text += text)
+  const program = build(world, said, async (command, { args, options }) => {
+    const directory = real(resolve(world.directory, text(options, "directory") ?? "."))
+    const context: Context = { out, directory, env: world.env, now: world.now }
+    if (command.run) done.code = await command.run({ ...context, args, options })
+  })
+  try {
+    if (argv.length === 0) {
+      program.outputHelp()
+      return EXIT.ok
+    }
+    await program.parseAsync([...argv], { from: "user" })
+    return done.code
+  } catch (error) {
+    if (error instanceof CommanderError && HELP.includes(error.code)) {
+      // A command that only has commands below it, called alone, is asked what it can do.
+      world.write(help.text)
+      return EXIT.ok
+    }
+    const failed = failure(error)
+    tell(failed, out, terminal)
+    return failed.exit
+  }
+}

@@ -1,0 +1,149 @@
+import { describe, expect, test } from "bun:test"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { keyOf, valueOf } from "../../src/cli/commands/config-set"
+import { EXIT } from "../../src/cli/exit"
+import { openStore } from "../pass-over/support/database"
+import { createHome, type Home } from "./support"
+
+const put = (path: string, text: string) => {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+const projectFile = (home: Home) => join(home.project, ".opencode", "pass-over.json")
+
+type Explained = {
+  setting: string
+  value: unknown
+  source: { where: string }
+  shadows: { value: unknown; where: string }[]
+}
+
+async function explained(home: Home, setting: string, from = "alice", to = "audit") {
+  const { settings } = (await home.run("config", "explain", from, to, "--json")).json() as { settings: Explained[] }
+  const found = settings.find((one) => one.setting === setting)
+  if (!found) throw new Error(`nothing is said of ${setting}`)
+  return found
+}
+
+test("explain prints value, source and file:line, and what is shadowed", async () => {
+  using home = createHome()
+  put(
+    projectFile(home),
+    `{\n  // longer\n  "pairs": {\n    "alice->audit": {\n      "timeout_ms": 900000\n    }\n  }\n}`,
+  )
+  put(home.folder.at("config", "opencode", "pass-over.json"), `{ "defaults": { "timeout_ms": 5000 } }`)
+  const found = await explained(home, "timeout_ms")
+  expect(found.value).toBe(900_000)
+  expect(found.source.where).toBe(`${projectFile(home)}:5:7`)
+  expect(found.shadows.map(({ value, where }) => [value, where])).toEqual([
+    [5_000, `${home.folder.at("config", "opencode", "pass-over.json")}:1:17`],
+    [600_000, "the agent's own default"],
+    [600_000, "the shipped default"],
+    [30_000, "the system default"],
+  ])
+  const { out } = await home.run("config", "explain", "alice", "audit")
+  expect(out).toContain(`timeout_ms`)
+  expect(out).toContain(" .opencode/pass-over.json:5:7")
+  const { out: typo } = await home.run("config", "explain", "alice", "adit")
+  expect(typo).toContain('There is no agent "adit" here; did you mean `audit`?')
+})
+
+describe("config set", () => {
+  test("writes into the project's file and says what changes for whom; unset takes it back", async () => {
+    using home = createHome()
+    await home.run("init")
+    const before = readFileSync(projectFile(home), "utf8")
+    const dry = await home.run("config", "set", "alice->audit", "timeout_ms", "900000", "--dry-run", "--json")
+    expect(dry.json()).toMatchObject({
+      saved: false,
+      changes: [{ from: "alice", to: "audit", setting: "timeout_ms", before: 600_000, after: 900_000 }],
+    })
+    expect(readFileSync(projectFile(home), "utf8")).toBe(before)
+
+    const set = await home.run("config", "set", "alice->audit", "timeout_ms", "900000")
+    expect(set).toMatchObject({ code: 0, out: expect.stringContaining("alice → audit  timeout_ms  600000  900000") })
+    expect((await explained(home, "timeout_ms")).value).toBe(900_000)
+    const text = readFileSync(projectFile(home), "utf8")
+    for (const comment of before.match(/\/\/ .*/g) ?? []) expect(text).toContain(comment)
+
+    expect((await home.run("config", "unset", "alice->audit", "timeout_ms")).code).toBe(0)
+    expect((await explained(home, "timeout_ms")).value).toBe(600_000)
+  })
+
+  test("writes for all projects, or into the database, where that is asked for", async () => {
+    using home = createHome()
+    await home.run("config", "set", "audit", "can_modify_files", "false", "--global")
+    expect((await explained(home, "can_modify_files")).source.where).toStartWith(
+      home.folder.at("config", "opencode", "pass-over.json"),
+    )
+    await home.run("config", "set", "audit", "can_modify_files", "true", "--stored")
+    const found = await explained(home, "can_modify_files")
+    expect(found).toMatchObject({
+      value: true,
+      source: { where: "subagents.audit.can_modify_files in the stored preferences" },
+    })
+    expect((await home.run("config", "show")).out).toContain("subagents.audit.can_modify_files = true")
+    await home.run("config", "unset", "audit", "can_modify_files", "--stored")
+    expect((await explained(home, "can_modify_files")).value).toBe(false)
+    expect(await home.run("config", "set", "a->b", "enabled", "true", "--stored", "--global")).toMatchObject({
+      code: EXIT.usage,
+    })
+  })
+
+  test("takes all of a pair away where no setting is named, also what it does not understand", async () => {
+    using home = createHome()
+    await home.run("config", "set", "alice->audit", "timeout_ms", "5000")
+    await home.run("config", "set", "alice->audit", "auto_apply", "true")
+    expect(await home.run("config", "unset", "alice->audit")).toMatchObject({ code: 0, err: "" })
+    expect(readFileSync(projectFile(home), "utf8")).not.toContain("alice")
+    {
+      using database = openStore(home.database)
+      await database.store.putPreference({
+        directory: home.project,
+        key: { level: "pair", from: "alice", to: "audit" },
+        before: {},
+        settings: { from_the_future: 1 },
+        actor: "ada",
+        at: 1,
+      })
+    }
+    expect(await home.run("config", "explain", "alice", "audit")).toMatchObject({
+      code: EXIT.config,
+      err: expect.stringContaining("config unset"),
+    })
+    expect(await home.run("config", "unset", "alice->audit", "--stored")).toMatchObject({ code: 0 })
+    expect((await home.run("config", "explain", "alice", "audit")).code).toBe(0)
+  })
+
+  test.each([
+    [["alice->audit", "timeout_ms", "30s"], "must be a number", "write 30000, in milliseconds"],
+    [["alice->audit", "timout_ms", "5"], "unknown setting", "did you mean `timeout_ms`?"],
+    [["alice->alice", "timeout_ms", "5"], "cannot pass work to itself", "take the pair out"],
+    [["defaults", "enabled", "false"], "unknown setting", "`enabled` belongs into pairs"],
+  ])("refuses %j and writes nothing", async (argv, message, suggestion) => {
+    using home = createHome()
+    for (const where of ["--stored", "--global", ""]) {
+      const ran = await home.run("config", "set", ...argv, ...(where ? [where] : []))
+      expect(ran.code).toBe(EXIT.config)
+      expect(ran.err).toContain(message)
+      expect(ran.err).toContain(suggestion)
+    }
+    expect(await Bun.file(projectFile(home)).exists()).toBe(false)
+  })
+
+  test("knows a pair whose quotes the shell has taken", async () => {
+    using home = createHome()
+    const ran = await home.run("config", "set", "alice-", "timeout_ms", "5")
+    expect(ran.code).toBe(EXIT.usage)
+    expect(ran.err).toContain("'alice->audit'")
+  })
+})
+
+test("words on the command line become keys and values", () => {
+  expect(keyOf("alice->audit")).toEqual({ level: "pair", from: "alice", to: "audit" })
+  expect(keyOf("*->*")).toEqual({ level: "pair", from: "*", to: "*" })
+  expect(keyOf("defaults")).toEqual({ level: "defaults" })
+  expect(keyOf("audit")).toEqual({ level: "subagent", subagent: "audit" })
+  expect(["true", "5", "always", '["read_only"]', '"5"'].map(valueOf)).toEqual([true, 5, "always", ["read_only"], "5"])
+})

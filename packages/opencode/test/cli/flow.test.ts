@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { EXIT } from "../../src/cli/exit"
+import { catalogOf } from "../../src/flow/catalog"
+import { createFlows } from "../../src/pass-over/service/flow"
+import { createEngineWorld } from "../pass-over/support/engine"
+import { AGENTS, leaves, memoryFiles } from "../pass-over/support/flow"
+import { createHome, type Home } from "./support"
+
+const LINE = `name: line
+description: Two steps
+inputs: { goal: {} }
+steps:
+  - { id: find, agent: scout, objective: "Find {{ inputs.goal }}" }
+  - { id: make, agent: general, objective: Make it }
+`
+
+function write(home: Home, name: string, text: string) {
+  mkdirSync(join(home.project, ".opencode/flows"), { recursive: true })
+  writeFileSync(join(home.project, ".opencode/flows", name), text)
+}
+
+/** An opencode that is open in the home's project and carries its flows. */
+function opencode(home: Home) {
+  const world = createEngineWorld({ path: home.database, seed: 70_000 })
+  world.project.directory = home.project
+  world.host.agents = async () => AGENTS.map((name) => ({ name, mode: name === "alice" ? "primary" : "subagent" }))
+  const flows = createFlows(world.engine, world.project, {
+    files: memoryFiles(),
+    catalog: async () => catalogOf(home.project),
+    session: async () => "ses_made",
+  })
+  for (const agent of ["scout", "general"]) world.host.script(agent, async (child) => void (await leaves(child)))
+  return Object.assign(world, { flows })
+}
+
+test("flows of ours and of the project are listed, drawn and checked", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  const listed = await home.run("flow", "list")
+  for (const name of ["review", "feature", "bugfix", "council", "line"]) expect(listed.out).toContain(`${name} `)
+  const shown = await home.run("flow", "show", "line")
+  expect(shown.out).toContain("· find (scout)")
+  expect((await home.run("flow", "show", "line", "--mermaid")).out).toStartWith("flowchart TD")
+  expect(await home.run("flow", "validate")).toMatchObject({ code: EXIT.ok, out: "5 flows are in order.\n" })
+  expect((await home.run("flow", "list", "--json")).json()).toMatchObject({ faults: [], runs: [] })
+})
+
+test("a broken flow is named with file, line and column, and what was meant", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE.replace("objective: Make it", "objektive: Make it"))
+  const checked = await home.run("flow", "validate")
+  expect(checked.code).toBe(EXIT.config)
+  expect(checked.out).toContain(
+    'line.yaml:6:33 steps.1.objektive: "objektive" is not known here. Did you mean "objective"?',
+  )
+  const alone = await home.run("flow", "validate", join(home.project, ".opencode/flows/line.yaml"))
+  expect(alone.code).toBe(EXIT.config)
+  expect((await home.run("flow", "run", "line", "goal=x")).code).not.toBe(EXIT.ok)
+})
+
+test("a run that is started here is carried by the opencode that is open in the project", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  using world = opencode(home)
+  const started = await home.run("flow", "run", "line", "goal=totals", "--json")
+  const { run_id } = started.json() as { run_id: string }
+  expect((await home.run("flow", "show", run_id.slice(-12))).out).toContain("line: running")
+  expect(await world.flows.recover(() => "alive")).toBe(1)
+  await world.clock.until(() => world.flows.carried(run_id) === undefined)
+  const shown = await home.run("flow", "show", run_id)
+  expect(shown.out).toContain("line: completed")
+  expect(shown.out).toContain("✓ find (scout)")
+  expect(world.host.prompts.map(({ agent }) => agent)).toEqual(["scout", "general"])
+  expect((await home.run("flow", "list")).out).toContain("completed")
+  expect((await world.engine.store.run(run_id))?.session_id).toBe("ses_made")
+})
+
+test("what is asked of a run is carried out there, and an ended run is done again from a step", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  using world = opencode(home)
+  const { run_id } = (await home.run("flow", "run", "line", "goal=totals", "--json")).json() as { run_id: string }
+  await world.flows.recover(() => "alive")
+  await world.clock.until(() => world.flows.carried(run_id) === undefined)
+  const asking = home.run("flow", "retry", run_id, "make")
+  await Bun.sleep(300)
+  await world.flows.attend(() => "alive")
+  expect(await asking).toMatchObject({ code: EXIT.ok })
+  await world.clock.until(() => world.flows.carried(run_id) === undefined)
+  expect(world.host.prompts.map(({ agent }) => agent)).toEqual(["scout", "general", "general"])
+  expect((await home.run("flow", "pause", run_id)).code).toBe(EXIT.late)
+  expect((await home.run("flow", "skip", run_id, "nowhere", "because")).err).toContain('There is no step "nowhere"')
+  expect((await home.run("flow", "skip", run_id, "make", "--note", " ")).code).not.toBe(EXIT.ok)
+  expect((await home.run("flow", "cancel", "nothing")).code).toBe(EXIT.not_found)
+})
