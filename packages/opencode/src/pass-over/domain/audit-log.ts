@@ -1,16 +1,23 @@
 import { z } from "zod"
 import { AgentID, SessionID } from "./id"
-import { OutputStatus } from "./output"
+import { OutputStatus, ReviewDecision } from "./output"
 
 /** What happened to a pass, as its audit line names it. */
 export const AuditAction = z.enum([
   "requested",
   "refused",
+  "asked",
+  "answered",
   "dispatched",
   "returned",
   "timed_out",
   "cancelled",
   "processed",
+  "reviewed",
+  "applied",
+  "undone",
+  /** Written by a script or another plugin, through `AuditLog.record`. */
+  "recorded",
 ])
 export type AuditAction = z.infer<typeof AuditAction>
 
@@ -45,12 +52,17 @@ export const PassOverAuditEntry = z.strictObject({
 })
 export type PassOverAuditEntry = z.infer<typeof PassOverAuditEntry>
 
-/** A line of the log: the entry, what happened, who did it, and its place in the chain of its session. */
+/**
+ * A line of the log: the entry, what happened, who did it, and its place in the chain of its session. `detail` is what a
+ * lost database is rebuilt from, and what an error was.
+ */
 export const AuditLine = PassOverAuditEntry.extend({
   seq: z.int().positive(),
   action: AuditAction,
   actor: z.string().min(1),
   error_code: z.string().nullable(),
+  decision: ReviewDecision.nullable(),
+  detail: z.record(z.string(), z.unknown()).nullable(),
   prev: z.string(),
   hash: z.string(),
 })

@@ -1,14 +1,33 @@
+import { contextText, fileText, messageText } from "../domain/brief"
 import { byteLength as size } from "../domain/bytes"
-import { fileText, messageText } from "../domain/brief"
-import type { ContextFile, ContextMessage, WorkContext } from "../domain/context"
+import type { ContextError, ContextFile, ContextMessage, Todo, WorkContext } from "../domain/context"
 import { toolResults } from "../domain/extract"
-import { select } from "../domain/history-selector"
 import { manifest, type Manifest, type ManifestItem } from "../domain/manifest"
+import { openErrors } from "../domain/mention"
 import type { Effective } from "../domain/preference"
-import type { Host, Tokens } from "./port"
+import { scan } from "../domain/select/words"
+import { redactDeep } from "../domain/secret"
+import { fitFiles, inQuestion, type FileItem, type Named, type Weigh } from "./context-file"
+import { conversation, type Talk } from "./context-talk"
+import { retell } from "./context-digest"
+import type { Tokens } from "./port"
+import type { Host } from "./port-host"
 
 /** What of the context's bytes may become prompt. The rest of `max_context_size_bytes` is for files that are read. */
 export const CONTEXT_TOKENS = 50_000
+
+// Tokens are counted as o200k has them. Other models make more of the same text, so something is kept free for them.
+const MARGIN = 0.8
+const COUNTED = /(?:^|\/)(?:gpt-|o[1-9]|chatgpt|codex)/i
+
+/** The budget in o200k tokens for the model that will read it; null where it is not known. */
+export const budgetFor = (model: string | null | undefined) =>
+  model && COUNTED.test(model) ? CONTEXT_TOKENS : Math.floor(CONTEXT_TOKENS * MARGIN)
+
+// The headings between the sections and the line about the manifest.
+const HEADINGS = 120
+// Of a budget that messages share with files, files get at most this.
+const FILES = 0.7
 
 export type Wanted = {
   session_id: string
@@ -17,102 +36,89 @@ export type Wanted = {
   background?: string | undefined
   files: readonly string[]
   now: number
+  /** "provider/model" of the child, where it is known. */
+  model?: string | null | undefined
   /** The history, where the caller has it at hand. */
   history?: (() => ContextMessage[]) | undefined
 }
 
 export type Gathered = { context: WorkContext; manifest: Manifest; bytes: number }
 
-type Deps = { host: Host; tokens: Tokens; hash: (text: string) => string }
+/** A ranking of messages by somebody who reads them, a model for one: by id, 0 is useless and 1 is needed. */
+export type Rank = (objective: string, messages: readonly ContextMessage[]) => Promise<ReadonlyMap<string, number>>
 
-type Weighed<T> = { value: T; item: ManifestItem }
+export type GatherDeps = { host: Host; tokens: Tokens; hash: (text: string) => string; rank?: Rank | undefined }
 
-type Counter = (text: string, bytes: number) => number
+type Found = {
+  history: ContextMessage[]
+  todos: Todo[]
+  errors: ContextError[]
+  files: { value: ContextFile; named: Named }[]
+}
 
-/** Weighs texts for the manifest, counting tokens as `count` does. */
-const weigher =
-  (deps: Deps, count: Counter) =>
-  <T>(value: T, text: string, item: Pick<ManifestItem, "kind" | "ref">): Weighed<T> => {
-    const bytes = size(text)
-    return {
-      value,
-      item: { ...item, taken: "whole", why: "fits", bytes, tokens: count(text, bytes), sha256: deps.hash(text) },
-    }
-  }
-
-/** Files first, because they were asked for by name; then as much of the conversation as still fits. */
-function fit(files: Weighed<ContextFile>[], max: { bytes: number; tokens: number }) {
-  const used = { bytes: 0, tokens: 0 }
-  return files.map(({ value, item }) => {
-    if (value.content === undefined) {
-      const why = value.metadata?.is_binary ? "binary" : "could not be read"
-      return { value, item: { ...item, taken: "none" as const, why } }
-    }
-    if (used.bytes + item.bytes > max.bytes || used.tokens + item.tokens > max.tokens) {
-      const { content: _content, ...rest } = value
-      return {
-        value: rest,
-        item: { ...item, taken: "none" as const, why: "over the context limit; named so that it can be read" },
-      }
-    }
-    used.bytes += item.bytes
-    used.tokens += item.tokens
-    return { value, item: { ...item, why: "named for this pass" } }
+async function find({ host }: GatherDeps, wanted: Wanted, preference: Effective): Promise<Found> {
+  const [history, todos] = await Promise.all([
+    preference.pass_context ? (wanted.history?.() ?? host.messages(wanted.session_id)) : [],
+    preference.pass_context ? host.todos(wanted.session_id) : [],
+  ])
+  const named = preference.pass_files ? await inQuestion(host, wanted, history) : []
+  const read =
+    named.length > 0
+      ? await host.files(
+          named.map(({ path }) => path),
+          wanted.directory,
+        )
+      : []
+  const files = read.flatMap((value, index) => {
+    const one = named[index] ?? { path: value.path, why: "named for this pass", asked: true }
+    // What was only spoken of may be no file at all.
+    return one.asked || value.content !== undefined || value.metadata ? [{ value, named: one }] : []
   })
+  return { history, todos, errors: openErrors(history), files }
+}
+
+type Limit = { bytes: number; tokens: number }
+
+const estimate = (text: string) => ({ bytes: size(text), tokens: scan(text.slice(0, 20_000)).tokens })
+
+/** Todos and errors are few and short; what would take more than a tenth of the budget is left out at the end. */
+function small(found: Found, limit: Limit, weigh: Weigh) {
+  const room = { bytes: limit.bytes / 10, tokens: limit.tokens / 10 }
+  const fit = <T>(list: readonly T[], kind: ManifestItem["kind"], text: (one: T) => string) =>
+    list.map((value, index) => {
+      const weight = weigh(text(value))
+      const fits = weight.tokens <= room.tokens && weight.bytes <= room.bytes
+      room.tokens -= fits ? weight.tokens : 0
+      room.bytes -= fits ? weight.bytes : 0
+      const base = { kind, ref: String(index + 1), ...weight }
+      const item: ManifestItem = fits
+        ? { ...base, taken: "whole", why: kind === "error" ? "not resolved yet" : "the state of the work" }
+        : { ...base, taken: "none", why: "over the context limit" }
+      return { value, item }
+    })
+  return {
+    errors: fit(found.errors, "error", (one) => `- ${one.type}: ${one.message} (${one.context ?? ""})`),
+    todos: fit(found.todos, "todo", (one) => `- [${one.status}] ${one.content}`),
+  }
 }
 
 const total = (items: readonly ManifestItem[], key: "bytes" | "tokens") =>
   items.reduce((sum, item) => sum + (item.taken === "none" ? 0 : item[key]), 0)
 
-function conversation(weighed: Weighed<ContextMessage>[], max: { bytes: number; tokens: number }, now: number) {
-  const messages = weighed.map(({ value }) => value)
-  const items = new Map(weighed.map(({ value, item }) => [value.id, item]))
-  const by = (key: "bytes" | "tokens") => (message: ContextMessage) => items.get(message.id)?.[key] ?? 0
-  const within = select(messages, { max_tokens: max.tokens, now, count: by("tokens") })
-  // The byte limit binds too: it is the user's, the token limit the model's.
-  const kept = select(within, { max_tokens: max.bytes, now, count: by("bytes") })
-  const ids = new Set(kept.map((message) => message.id))
-  return {
-    messages: kept,
-    items: weighed.map(({ item }) =>
-      ids.has(item.ref)
-        ? { ...item, why: "recent" }
-        : { ...item, taken: "none" as const, why: "older than what fits the context limit" },
-    ),
-  }
-}
+type Counting = { weigh: Weigh; count: (text: string) => number; exact: boolean }
 
-/** What goes along with a pass, and the account of what does not. */
-export async function gather(deps: Deps, wanted: Wanted, preference: Effective): Promise<Gathered> {
-  const limit = { bytes: preference.max_context_size_bytes, tokens: CONTEXT_TOKENS }
-  const [history, todos, found] = await Promise.all([
-    preference.pass_context ? (wanted.history?.() ?? deps.host.messages(wanted.session_id)) : [],
-    preference.pass_context ? deps.host.todos(wanted.session_id) : [],
-    preference.pass_files && wanted.files.length > 0 ? deps.host.files(wanted.files, wanted.directory) : [],
-  ])
-  const texts = {
-    messages: history.map((value) => ({ value, text: messageText(value) })),
-    files: found.map((value) => ({ value, text: fileText(value) })),
-  }
-  // A token is at least one byte. Where all bytes together fit the token limit nothing needs counting, and the
-  // tokenizer, which is slow to load, stays out.
-  const bytes = [...texts.messages, ...texts.files].reduce((sum, { text }) => sum + size(text), 0)
-  const exact = bytes > limit.tokens
-  const count: Counter = exact ? await deps.tokens() : (_text, length) => length
+type Parts = { files: FileItem[]; talk: Talk; extras: ReturnType<typeof small> }
 
-  const weigh = weigher(deps, count)
-  const files = fit(
-    texts.files.map(({ value, text }) => weigh(value, text, { kind: "file", ref: value.path })),
-    limit,
-  )
-  const fileItems = files.map(({ item }) => item)
-  const talk = conversation(
-    texts.messages.map(({ value, text }) => weigh(value, text, { kind: "message", ref: value.id })),
-    { bytes: limit.bytes - total(fileItems, "bytes"), tokens: limit.tokens - total(fileItems, "tokens") },
-    wanted.now,
-  )
-  const todoItems = todos.map((todo, index) => weigh(todo, todo.content, { kind: "todo", ref: String(index + 1) }).item)
-  const list = manifest([...fileItems, ...talk.items, ...todoItems], limit, exact)
+function assemble(wanted: Wanted, limit: Limit, { files, talk, extras }: Parts, exact: boolean): Gathered {
+  const kept = <T>(list: readonly { value: T; item: ManifestItem }[]) =>
+    list.filter(({ item }) => item.taken !== "none").map(({ value }) => value)
+  const items = [
+    ...files.map(({ item }) => item),
+    ...talk.items,
+    ...[...extras.todos, ...extras.errors].map(({ item }) => item),
+  ]
+  const list = manifest(items, limit, exact)
+  const errors = kept(extras.errors)
   return {
     manifest: list,
     bytes: list.bytes,
@@ -122,9 +128,99 @@ export async function gather(deps: Deps, wanted: Wanted, preference: Effective):
       files: files.map(({ value }) => value),
       messages: talk.messages,
       tool_results: toolResults(talk.messages),
-      todos,
+      todos: kept(extras.todos),
+      ...(errors.length > 0 ? { errors } : {}),
       objective: wanted.objective,
       ...(wanted.background ? { background: wanted.background } : {}),
     },
   }
+}
+
+const SIGNS = 24
+
+/** The same message is weighed for the choice and for the manifest; counting it twice would cost as much again. */
+function once(count: (text: string) => number): (text: string) => number {
+  const known = new Map<string, number>()
+  return (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const tokens = count(text)
+    known.set(text, tokens)
+    return tokens
+  }
+}
+
+/** All bytes together, or as many as show that they do not fit. */
+function weight(found: Found, enough: number): number {
+  let bytes = HEADINGS * 4
+  for (const { content } of found.todos) bytes += size(content) + SIGNS
+  for (const { message, context = "" } of found.errors) bytes += size(message) + size(context) + SIGNS
+  for (const { value } of found.files) if (bytes <= enough) bytes += size(fileText(value)) + SIGNS
+  for (const message of found.history) if (bytes <= enough) bytes += size(messageText(message)) + SIGNS
+  return bytes
+}
+
+/** A token is at least one byte: where all bytes together fit, nothing needs counting and the tokenizer stays out. */
+async function counting(deps: GatherDeps, found: Found, limit: Limit): Promise<Counting> {
+  const exact = weight(found, limit.tokens) > limit.tokens
+  const count = exact ? once(await deps.tokens()) : size
+  return {
+    exact,
+    count,
+    weigh: (text) => ({ bytes: size(text), tokens: count(text), sha256: deps.hash(text) }),
+  }
+}
+
+/** What goes along with a pass, and the account of what does not. */
+export async function gather(deps: GatherDeps, wanted: Wanted, preference: Effective): Promise<Gathered> {
+  const limit = { bytes: preference.max_context_size_bytes, tokens: budgetFor(wanted.model) }
+  // Before anything is cut, counted or hashed: half of a secret is not recognised any more.
+  const found = redactDeep(await find(deps, wanted, preference))
+  const counted = await counting(deps, found, limit)
+  const { weigh, count, exact } = counted
+  const query = new Set(scan(wanted.objective).terms)
+  const extras = small(found, limit, weigh)
+  const few = [...extras.todos, ...extras.errors].map(({ item }) => item)
+  const room = {
+    bytes: limit.bytes - total(few, "bytes"),
+    tokens: limit.tokens - total(few, "tokens") - (exact ? HEADINGS : 0),
+  }
+  const share = exact && found.history.length > 0 ? FILES : 1
+  const files = fitFiles(
+    found.files,
+    { bytes: room.bytes, tokens: Math.floor(room.tokens * share) },
+    { weigh, query, estimate },
+  )
+  const ranked = exact ? await deps.rank?.(wanted.objective, found.history) : undefined
+  const talkOf = (tokens: number) =>
+    conversation(
+      found.history,
+      {
+        ...wanted,
+        named: found.files.map(({ value }) => value.path),
+        ranked,
+        max: { tokens, bytes: room.bytes - files.used.bytes },
+      },
+      preference,
+      counted,
+    )
+  const gathered = (tokens: number) =>
+    assemble(wanted, limit, { files: files.files, talk: talkOf(Math.max(0, tokens)), extras }, exact)
+  const first = room.tokens - files.used.tokens
+  const made = settle(gathered, first, limit, exact ? count : undefined)
+  return exact && preference.context_digest === "model" ? retell(deps, made, found.history, { limit, count }) : made
+}
+
+/** Counts the whole as the child will read it; what is over comes off the conversation. */
+function settle(
+  gathered: (tokens: number) => Gathered,
+  room: number,
+  limit: Limit,
+  count: ((text: string) => number) | undefined,
+): Gathered {
+  const made = gathered(room)
+  if (!count) return made
+  const over = count(contextText(made.context, made.manifest)) - limit.tokens
+  if (over <= 0 || made.context.messages.length === 0) return made
+  return settle(gathered, Math.min(room, made.manifest.tokens) - over - HEADINGS, limit, count)
 }

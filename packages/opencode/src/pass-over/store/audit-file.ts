@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeFileSync,
-} from "node:fs"
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AuditLine } from "../domain/audit-log"
+import { ensureFolder } from "./audit-folder"
+import { addToSummary } from "./audit-summary"
 import { sha256 } from "./record"
 
 const TAIL = 256 * 1024
@@ -50,26 +42,20 @@ function reached(file: number, window = TAIL): number {
   }
 }
 
-function appendTo(path: string, lines: readonly AuditLine[]) {
+function appendTo(path: string, lines: readonly AuditLine[]): AuditLine[] {
   const file = openSync(path, "a+", 0o600)
   try {
     const known = reached(file)
     const missing = lines.filter((line) => line.seq > known)
-    if (missing.length === 0) return
+    if (missing.length === 0) return []
     // Writes all of it or throws, where one system call may write a part and call it a success.
     writeFileSync(file, missing.map((line) => `${JSON.stringify(line)}\n`).join(""))
     // On the disk before the database says so, or a power cut would leave a hole that nobody fills.
     fsyncSync(file)
+    return missing
   } finally {
     closeSync(file)
   }
-}
-
-/** Our folders inside a user's project never show up in its `git status`. */
-export function ensureFolder(folder: string) {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const ignore = join(folder, ".gitignore")
-  if (!existsSync(ignore)) writeFileSync(ignore, "*\n")
 }
 
 /** Appends lines to the log of their session, month by month, skipping those that are there already. */
@@ -77,8 +63,9 @@ export function appendLines(folder: string, lines: readonly AuditLine[]) {
   if (lines.length === 0) return
   ensureFolder(folder)
   const byFile = Map.groupBy(lines, (line) => auditFile(folder, line))
-  for (const [path, group] of byFile) {
+  const appended = [...byFile].flatMap(([path, group]) => {
     mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 })
-    appendTo(path, group)
-  }
+    return appendTo(path, group)
+  })
+  addToSummary(folder, appended)
 }

@@ -1,0 +1,126 @@
+import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs"
+import { dirname } from "node:path"
+import { compare, follow, type Anchor } from "../domain/audit-chain"
+import type { AuditLine } from "../domain/audit-log"
+import type { Fault, Pruned } from "../service/port-audit"
+import { auditFile } from "./audit-file"
+import { anchorOf, linesOf, readLog, written, type AuditPlace } from "./audit-read"
+import type { AuditSearch } from "./audit-search"
+import { sha256 } from "./record"
+import type { Writer } from "./write"
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The first moment that is kept: retention ends with whole months, so that a file is there whole or not at all. */
+export function keptFrom(now: number, retention_days: number): number {
+  const oldest = new Date(now - retention_days * DAY_MS)
+  return Date.UTC(oldest.getUTCFullYear(), oldest.getUTCMonth(), 1)
+}
+
+/** The lines at the beginning of a chain that are past. One that is not ends them, also where clocks went back. */
+function past(rows: readonly AuditLine[], before: number): AuditLine[] {
+  const end = rows.findIndex((row) => row.timestamp >= before)
+  return end < 0 ? [...rows] : rows.slice(0, end)
+}
+
+const DB = { path: "", line: 0 }
+
+/** Evidence that something was changed is not thrown away: then all of the session is kept, and why is said. */
+function objection(
+  place: AuditPlace,
+  session_id: string,
+  gone: readonly AuditLine[],
+  anchor: Anchor,
+): Fault | undefined {
+  const found = gone.map((entry, index) => ({ ...DB, line: index + 1, entry }))
+  const [broken] = follow(found, anchor, sha256)
+  const files = Map.groupBy(gone, (row) => auditFile(place.folder, row))
+  const [different] = [...files].flatMap(([path, due]) =>
+    existsSync(path) ? compare(ours(path, due, anchor), due, sha256) : [],
+  )
+  const fault = broken ?? different
+  if (!fault) return
+  const where = fault.at?.path ? `${fault.at.path}:${fault.at.line}` : `database: ${session_id} line ${fault.seq ?? 0}`
+  return {
+    kind: fault.kind,
+    place: where,
+    session_id,
+    message: `${where}: ${fault.message}; kept, run pass-over audit verify`,
+  }
+}
+
+/** Lines of a file that are to go; later ones may stand behind them where clocks went back. */
+const ours = (path: string, due: readonly AuditLine[], anchor: Anchor) =>
+  readLog(path).filter(({ entry }) => !entry || (entry.seq > anchor.seq && entry.seq <= (due.at(-1)?.seq ?? 0)))
+
+function removeFiles(place: AuditPlace, gone: readonly AuditLine[], seq: number): number {
+  const paths = [...new Set(gone.map((row) => auditFile(place.folder, row)))].filter(existsSync)
+  const whole = paths.filter((path) => readLog(path).every(({ entry }) => entry !== undefined && entry.seq <= seq))
+  for (const path of whole) {
+    rmSync(path)
+    if (readdirSync(dirname(path)).length === 0) rmdirSync(dirname(path))
+  }
+  return whole.length
+}
+
+type Options = { retention_days: number; now: number; most?: number }
+
+/**
+ * Removes what is older than the retention allows, session by session. What is left of a chain starts from an anchor, so
+ * that it can still be verified. Lines that wait to be written to their file are not past yet. `most` bounds how many
+ * sessions are looked at, so that it can be done bit by bit.
+ */
+export async function pruneAudit(
+  place: AuditPlace,
+  write: Writer,
+  search: AuditSearch,
+  options: Options,
+): Promise<Pruned> {
+  const { client, directory } = place
+  const before = keptFrom(options.now, options.retention_days)
+  const sum: Pruned = { lines: 0, files: 0, events: 0, kept: [] }
+  const sessions = client
+    .query<{ session_id: string }, [string, number, number]>(
+      "select distinct session_id from pass_over_audit where directory = ? and timestamp < ? limit ?",
+    )
+    .all(directory, before, options.most ?? -1)
+  const reached = written(place)
+  for (const { session_id } of sessions) {
+    const anchor = anchorOf(place, session_id)
+    const upTo = reached.get(session_id) ?? 0
+    const rows = linesOf(place, session_id)
+    const gone = past(rows, before).filter((row) => upTo === 0 || row.seq <= upTo)
+    const last = gone.at(-1)
+    if (!last || (upTo === 0 && existsSync(auditFile(place.folder, last)))) continue
+    const fault = objection(place, session_id, gone, anchor)
+    if (fault) {
+      sum.kept.push(fault)
+      continue
+    }
+    // The database first: what dies in between leaves files that the next run removes, and an anchor that covers them.
+    const ids = await write(() => dropLines(place, session_id, last, options.now))
+    search.forget(ids)
+    sum.lines += ids.length
+    sum.files += removeFiles(place, gone, last.seq)
+  }
+  sum.events = await write(() => dropEvents(place, before))
+  return sum
+}
+
+function dropLines({ client, directory }: AuditPlace, session_id: string, last: AuditLine, now: number): number[] {
+  client
+    .query(
+      "insert into pass_over_audit_anchors values (?, ?, ?, ?, ?) on conflict (session_id) do update set seq = excluded.seq, hash = excluded.hash, time_pruned = excluded.time_pruned",
+    )
+    .run(session_id, directory, last.seq, last.hash, now)
+  return client
+    .query<{ id: number }, [string, number]>(
+      "delete from pass_over_audit where session_id = ? and seq <= ? returning id",
+    )
+    .all(session_id, last.seq)
+    .map((row) => row.id)
+}
+
+const dropEvents = ({ client, directory }: AuditPlace, before: number) =>
+  client.query("delete from pass_over_events where directory = ? and at < ? returning seq").all(directory, before)
+    .length
