@@ -1,6 +1,8 @@
 /** Writes every generated file anew; with --check it only says which are out of date. */
 import { readFileSync, writeFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
+import { DOCUMENTS } from "../packages/opencode/script/documents"
+import { httpDocument } from "../packages/opencode/script/http"
 
 const root = join(import.meta.dir, "..")
 
@@ -28,17 +30,20 @@ function migrations(): string {
   ].join("\n")
 }
 
-const FILES: Record<string, () => string> = {
+const FILES: Record<string, () => string | Promise<string>> = {
+  ...DOCUMENTS,
+  "docs/http.md": httpDocument,
   "packages/opencode/src/pass-over/store/migration.gen.ts": migrations,
 }
 
 const check = process.argv.includes("--check")
-const stale = Object.entries(FILES).filter(([path, make]) => {
+const stale: string[] = []
+for (const [path, make] of Object.entries(FILES)) {
   const file = join(root, path)
-  const content = make()
-  const same = existsSync(file) && readFileSync(file, "utf8") === content
-  if (!same && !check) writeFileSync(file, content)
-  return !same
-})
-for (const [path] of stale) console.log(`${check ? "out of date" : "written"}: ${path}`)
+  const content = await make()
+  if (existsSync(file) && readFileSync(file, "utf8") === content) continue
+  if (!check) writeFileSync(file, content)
+  stale.push(path)
+}
+for (const path of stale) console.log(`${check ? "out of date" : "written"}: ${path}`)
 if (check && stale.length > 0) process.exit(1)

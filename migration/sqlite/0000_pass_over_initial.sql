@@ -1,3 +1,202 @@
+CREATE TABLE `pass_over_audit_anchors` (
+	`session_id` text PRIMARY KEY NOT NULL,
+	`directory` text NOT NULL,
+	`seq` integer NOT NULL,
+	`hash` text NOT NULL,
+	`time_pruned` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_applies` (
+	`apply_id` text PRIMARY KEY NOT NULL,
+	`change_id` text NOT NULL,
+	`pass_over_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`undoes` text,
+	`directory` text NOT NULL,
+	`ops` text NOT NULL,
+	`approval` text NOT NULL,
+	`actor` text NOT NULL,
+	`owner_id` text NOT NULL,
+	`status` text NOT NULL,
+	`problem` text,
+	`verification` text,
+	`time_created` integer NOT NULL,
+	`time_done` integer,
+	FOREIGN KEY (`change_id`) REFERENCES `pass_over_changes`(`change_id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_applies_pass_over_id_idx` ON `pass_over_applies` (`pass_over_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `pass_over_applies_pending_idx` ON `pass_over_applies` (`directory`) WHERE "pass_over_applies"."status" = 'pending';--> statement-breakpoint
+CREATE UNIQUE INDEX `pass_over_applies_undoes_idx` ON `pass_over_applies` (`undoes`) WHERE "pass_over_applies"."status" in ('pending', 'done');--> statement-breakpoint
+CREATE TABLE `pass_over_blob_pieces` (
+	`hash` text NOT NULL,
+	`position` integer NOT NULL,
+	`sealed` blob NOT NULL,
+	PRIMARY KEY(`hash`, `position`)
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_blobs` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`bytes` integer NOT NULL,
+	`pieces` integer NOT NULL,
+	`time_created` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_change_files` (
+	`change_id` text NOT NULL,
+	`position` integer NOT NULL,
+	`path` text NOT NULL,
+	`old_hash` text,
+	`new_hash` text,
+	`body` text NOT NULL,
+	PRIMARY KEY(`change_id`, `position`),
+	FOREIGN KEY (`change_id`) REFERENCES `pass_over_changes`(`change_id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `pass_over_change_files_change_id_path_idx` ON `pass_over_change_files` (`change_id`,`path`);--> statement-breakpoint
+CREATE TABLE `pass_over_changes` (
+	`change_id` text PRIMARY KEY NOT NULL,
+	`pass_over_id` text NOT NULL,
+	`origin` text NOT NULL,
+	`directory` text NOT NULL,
+	`notes` text NOT NULL,
+	`from_change_id` text,
+	`time_created` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_changes_pass_over_id_idx` ON `pass_over_changes` (`pass_over_id`);--> statement-breakpoint
+CREATE INDEX `pass_over_changes_directory_idx` ON `pass_over_changes` (`directory`);--> statement-breakpoint
+CREATE TABLE `pass_over_verdicts` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`change_id` text NOT NULL,
+	`path` text NOT NULL,
+	`hunk` integer,
+	`accepted` integer NOT NULL,
+	`reason` text,
+	`actor` text NOT NULL,
+	`time_created` integer NOT NULL,
+	FOREIGN KEY (`change_id`) REFERENCES `pass_over_changes`(`change_id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_verdicts_change_id_idx` ON `pass_over_verdicts` (`change_id`);--> statement-breakpoint
+CREATE TABLE `pass_over_worktrees` (
+	`directory` text PRIMARY KEY NOT NULL,
+	`project` text NOT NULL,
+	`kind` text NOT NULL,
+	`owner_id` text NOT NULL,
+	`pass_over_id` text,
+	`time_used` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_worktrees_project_idx` ON `pass_over_worktrees` (`project`);--> statement-breakpoint
+CREATE TABLE `pass_over_commands` (
+	`command_id` text PRIMARY KEY NOT NULL,
+	`pass_over_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`text` text NOT NULL,
+	`actor` text NOT NULL,
+	`status` text NOT NULL,
+	`result` text,
+	`time_created` integer NOT NULL,
+	`time_done` integer,
+	FOREIGN KEY (`pass_over_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_commands_pending_idx` ON `pass_over_commands` (`pass_over_id`) WHERE "pass_over_commands"."status" = 'pending';--> statement-breakpoint
+CREATE TABLE `pass_over_flow_commands` (
+	`command_id` text PRIMARY KEY NOT NULL,
+	`run_id` text NOT NULL,
+	`input` text NOT NULL,
+	`actor` text NOT NULL,
+	`status` text NOT NULL,
+	`result` text,
+	`time_created` integer NOT NULL,
+	`time_done` integer,
+	FOREIGN KEY (`run_id`) REFERENCES `pass_over_flow_runs`(`run_id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_flow_commands_pending_idx` ON `pass_over_flow_commands` (`run_id`) WHERE "pass_over_flow_commands"."status" = 'pending';--> statement-breakpoint
+CREATE TABLE `pass_over_flow_journal` (
+	`run_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`at` integer NOT NULL,
+	`input` text NOT NULL,
+	PRIMARY KEY(`run_id`, `seq`),
+	FOREIGN KEY (`run_id`) REFERENCES `pass_over_flow_runs`(`run_id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_flow_runs` (
+	`run_id` text PRIMARY KEY NOT NULL,
+	`flow` text NOT NULL,
+	`plan` text NOT NULL,
+	`plan_hash` text NOT NULL,
+	`inputs` text NOT NULL,
+	`directory` text NOT NULL,
+	`session_id` text NOT NULL,
+	`originator` text NOT NULL,
+	`started_by` text NOT NULL,
+	`model` text,
+	`status` text NOT NULL,
+	`reason` text,
+	`seq` integer NOT NULL,
+	`owner_id` text NOT NULL,
+	`fence` integer NOT NULL,
+	`time_created` integer NOT NULL,
+	`time_ended` integer,
+	CONSTRAINT "pass_over_flow_runs_status_known" CHECK("pass_over_flow_runs"."status" in ('running', 'waiting', 'paused', 'completed', 'stopped', 'cancelled'))
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_flow_runs_directory_idx` ON `pass_over_flow_runs` (`directory`,`time_created`);--> statement-breakpoint
+CREATE INDEX `pass_over_flow_runs_owner_id_idx` ON `pass_over_flow_runs` (`owner_id`) WHERE "pass_over_flow_runs"."time_ended" is null;--> statement-breakpoint
+CREATE TABLE `pass_over_result_cache` (
+	`key` text PRIMARY KEY NOT NULL,
+	`pass_over_id` text NOT NULL,
+	`files` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_gates` (
+	`gate_id` text PRIMARY KEY NOT NULL,
+	`key` text NOT NULL,
+	`kind` text NOT NULL,
+	`pass_over_id` text,
+	`run_id` text,
+	`session_id` text NOT NULL,
+	`directory` text NOT NULL,
+	`asked_by` text NOT NULL,
+	`question` text NOT NULL,
+	`detail` text NOT NULL,
+	`policy` text NOT NULL,
+	`default_action` text NOT NULL,
+	`status` text NOT NULL,
+	`note` text,
+	`answered_by` text,
+	`surface` text,
+	`time_created` integer NOT NULL,
+	`time_expires` integer NOT NULL,
+	`time_answered` integer,
+	`time_acted` integer,
+	CONSTRAINT "pass_over_gates_status_known" CHECK("pass_over_gates"."status" in ('pending', 'approved', 'rejected', 'questioned', 'withdrawn'))
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `pass_over_gates_key_idx` ON `pass_over_gates` (`key`);--> statement-breakpoint
+CREATE INDEX `pass_over_gates_pass_over_id_idx` ON `pass_over_gates` (`pass_over_id`);--> statement-breakpoint
+CREATE INDEX `pass_over_gates_run_id_idx` ON `pass_over_gates` (`run_id`);--> statement-breakpoint
+CREATE INDEX `pass_over_gates_pending_idx` ON `pass_over_gates` (`time_expires`) WHERE "pass_over_gates"."status" = 'pending';--> statement-breakpoint
+CREATE TABLE `pass_over_live` (
+	`pass_over_id` text PRIMARY KEY NOT NULL,
+	`phase` text NOT NULL,
+	`step` integer NOT NULL,
+	`attempt` integer NOT NULL,
+	`tokens` integer NOT NULL,
+	`cost` real NOT NULL,
+	`waits` integer NOT NULL,
+	`deadline_at` integer,
+	`idle_at` integer,
+	`time_updated` integer NOT NULL,
+	FOREIGN KEY (`pass_over_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
 CREATE TABLE `pass_over_attempts` (
 	`pass_over_id` text NOT NULL,
 	`attempt` integer NOT NULL,
@@ -48,6 +247,8 @@ CREATE TABLE `pass_over_audit` (
 	`policy_applied` text NOT NULL,
 	`policy_overrides` text NOT NULL,
 	`summary` text NOT NULL,
+	`decision` text,
+	`detail` text,
 	`prev` text NOT NULL,
 	`hash` text NOT NULL,
 	CONSTRAINT "pass_over_audit_actor_named" CHECK(length("pass_over_audit"."actor") > 0)
@@ -55,31 +256,14 @@ CREATE TABLE `pass_over_audit` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `pass_over_audit_session_id_seq_idx` ON `pass_over_audit` (`session_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `pass_over_audit_pass_over_id_idx` ON `pass_over_audit` (`pass_over_id`);--> statement-breakpoint
-CREATE INDEX `pass_over_audit_timestamp_idx` ON `pass_over_audit` (`timestamp`);--> statement-breakpoint
-CREATE TABLE `pass_over_commands` (
-	`command_id` text PRIMARY KEY NOT NULL,
-	`pass_over_id` text NOT NULL,
-	`kind` text NOT NULL,
-	`text` text NOT NULL,
-	`actor` text NOT NULL,
-	`status` text NOT NULL,
-	`result` text,
-	`time_created` integer NOT NULL,
-	`time_done` integer,
-	FOREIGN KEY (`pass_over_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
-);
---> statement-breakpoint
-CREATE INDEX `pass_over_commands_pending_idx` ON `pass_over_commands` (`pass_over_id`) WHERE "pass_over_commands"."status" = 'pending';--> statement-breakpoint
-CREATE TABLE `pass_over_defaults` (
-	`directory` text NOT NULL,
-	`key` text NOT NULL,
-	`value` text NOT NULL,
-	`type` text NOT NULL,
-	`updated_at` integer NOT NULL,
-	`updated_by` text NOT NULL,
-	PRIMARY KEY(`directory`, `key`)
-);
---> statement-breakpoint
+CREATE INDEX `pass_over_audit_timestamp_idx` ON `pass_over_audit` (`timestamp`,`originating_agent`,`subagent`,`action`,`status`,`decision`,`error_code`);--> statement-breakpoint
+CREATE INDEX `pass_over_audit_directory_idx` ON `pass_over_audit` (`directory`,`timestamp`);--> statement-breakpoint
+CREATE INDEX `pass_over_audit_agents_idx` ON `pass_over_audit` (`originating_agent`,`subagent`,`timestamp`);--> statement-breakpoint
+CREATE INDEX `pass_over_audit_subagent_idx` ON `pass_over_audit` (`subagent`,`timestamp`);--> statement-breakpoint
+CREATE INDEX `pass_over_audit_action_idx` ON `pass_over_audit` (`action`,`timestamp`);--> statement-breakpoint
+CREATE INDEX `pass_over_audit_status_idx` ON `pass_over_audit` (`status`,`timestamp`,`decision`,`originating_agent`,`subagent`,`action`,`error_code`) WHERE "pass_over_audit"."status" is not null;--> statement-breakpoint
+CREATE INDEX `pass_over_audit_decision_idx` ON `pass_over_audit` (`decision`,`timestamp`,`originating_agent`,`subagent`,`action`,`status`) WHERE "pass_over_audit"."decision" is not null;--> statement-breakpoint
+CREATE INDEX `pass_over_audit_error_code_idx` ON `pass_over_audit` (`error_code`,`timestamp`) WHERE "pass_over_audit"."error_code" is not null;--> statement-breakpoint
 CREATE TABLE `pass_over_deliveries` (
 	`pass_over_id` text PRIMARY KEY NOT NULL,
 	`session_id` text NOT NULL,
@@ -157,18 +341,6 @@ CREATE INDEX `pass_over_requests_root_session_id_idx` ON `pass_over_requests` (`
 CREATE INDEX `pass_over_requests_parent_pass_id_idx` ON `pass_over_requests` (`parent_pass_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_requests_owner_id_idx` ON `pass_over_requests` (`owner_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_requests_time_created_idx` ON `pass_over_requests` (`time_created`);--> statement-breakpoint
-CREATE TABLE `pass_over_preferences` (
-	`directory` text NOT NULL,
-	`level` text NOT NULL,
-	`from_agent` text NOT NULL,
-	`to_agent` text NOT NULL,
-	`settings` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
-	`updated_by` text NOT NULL,
-	PRIMARY KEY(`directory`, `level`, `from_agent`, `to_agent`)
-);
---> statement-breakpoint
 CREATE TABLE `return_contexts` (
 	`return_id` text PRIMARY KEY NOT NULL,
 	`pass_over_id` text NOT NULL,
@@ -228,4 +400,69 @@ CREATE TABLE `work_outputs` (
 );
 --> statement-breakpoint
 CREATE INDEX `work_outputs_status_idx` ON `work_outputs` (`status`);--> statement-breakpoint
-CREATE INDEX `work_outputs_transcript_idx` ON `work_outputs` (`transcript`) WHERE "work_outputs"."transcript" = 'unread';
+CREATE INDEX `work_outputs_transcript_idx` ON `work_outputs` (`transcript`) WHERE "work_outputs"."transcript" = 'unread';--> statement-breakpoint
+CREATE TABLE `pass_over_defaults` (
+	`directory` text NOT NULL,
+	`key` text NOT NULL,
+	`value` text NOT NULL,
+	`type` text NOT NULL,
+	`updated_at` integer NOT NULL,
+	`updated_by` text NOT NULL,
+	PRIMARY KEY(`directory`, `key`)
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_preferences` (
+	`directory` text NOT NULL,
+	`level` text NOT NULL,
+	`from_agent` text NOT NULL,
+	`to_agent` text NOT NULL,
+	`settings` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`updated_by` text NOT NULL,
+	PRIMARY KEY(`directory`, `level`, `from_agent`, `to_agent`)
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_providers` (
+	`provider` text PRIMARY KEY NOT NULL,
+	`allowed` integer NOT NULL,
+	`time_until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `pass_over_slots` (
+	`pass_over_id` text PRIMARY KEY NOT NULL,
+	`trace_id` text NOT NULL,
+	`parent_pass_id` text,
+	`root_session_id` text NOT NULL,
+	`wait` integer NOT NULL,
+	`subagent` text NOT NULL,
+	`model` text,
+	`priority` text NOT NULL,
+	`state` text NOT NULL,
+	`reserved_tokens` integer NOT NULL,
+	`reserved_cost` real NOT NULL,
+	`tokens` integer NOT NULL,
+	`cost` real NOT NULL,
+	`time_created` integer NOT NULL,
+	CONSTRAINT "pass_over_slots_state_known" CHECK("pass_over_slots"."state" in ('waiting', 'queued', 'running', 'ended'))
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_slots_trace_id_idx` ON `pass_over_slots` (`trace_id`);--> statement-breakpoint
+CREATE INDEX `pass_over_slots_open_idx` ON `pass_over_slots` (`state`) WHERE "pass_over_slots"."state" <> 'ended';--> statement-breakpoint
+CREATE TABLE `pass_over_starts` (
+	`start_id` text PRIMARY KEY NOT NULL,
+	`directory` text NOT NULL,
+	`session_id` text,
+	`named` integer NOT NULL,
+	`ask` text NOT NULL,
+	`actor` text NOT NULL,
+	`state` text NOT NULL,
+	`owner_id` text,
+	`pass_over_id` text,
+	`refusal` text,
+	`time_created` integer NOT NULL,
+	`time_expires` integer NOT NULL,
+	CONSTRAINT "pass_over_starts_state_known" CHECK("pass_over_starts"."state" in ('pending', 'claimed', 'started', 'refused'))
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_starts_open_idx` ON `pass_over_starts` (`directory`) WHERE "pass_over_starts"."state" in ('pending', 'claimed');

@@ -32,6 +32,10 @@ function known(): string | null {
   }
 }
 
+/** `opencode run` answers every question of its own with no: nobody sits before it. */
+export const headless = (argv: readonly string[] = process.argv) =>
+  argv.slice(1).find((argument) => !argument.startsWith("-") && !/[\\/]/.test(argument)) === "run"
+
 /** When this process began, as the system knows it: a pid alone comes round again. */
 export function processStart(pid: number | "self" = "self"): string | null {
   try {

@@ -12,6 +12,10 @@ export default {
       event: async ({ event }) => plugin.event(event as unknown as Event),
       tool: plugin.tools,
       "tool.definition": async ({ toolID }, output) => plugin.define(toolID, output as { jsonSchema?: unknown }),
+      "tool.execute.before": async (call, { args }) => plugin.hooks?.before(call, args),
+      "tool.execute.after": async (call) => plugin.hooks?.after(call),
+      "shell.env": async (input, output) => plugin.hooks?.shell(input, output),
+      "experimental.session.compacting": async (input, output) => plugin.hooks?.compacting(input, output),
       "chat.message": async ({ sessionID, agent }, output) => plugin.message({ sessionID, agent }, output),
       dispose: async () => plugin.dispose(),
     }

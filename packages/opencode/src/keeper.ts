@@ -1,7 +1,12 @@
 import { hostname } from "node:os"
-import { alive, place, processStart } from "./identity"
+import { alive, headless, place, processStart } from "./identity"
+import { attendGates, tendGates } from "./pass-over/service/act"
 import { attend } from "./pass-over/service/command"
 import type { Engine } from "./pass-over/service/engine"
+import { changesOf } from "./pass-over/service/change/deps"
+import { recoverApplies } from "./pass-over/service/change/recover"
+import type { KnownOwner } from "./pass-over/service/port"
+import { attendStarts } from "./pass-over/service/start"
 import { recover } from "./pass-over/service/recover"
 
 const BEAT_MS = 5_000
@@ -39,7 +44,17 @@ export function keep(engine: Engine): Keeper {
     )
     .catch(failed("entering the list of owners"))
 
-  const takeOver = () => recover(engine, alive).then(() => {}, failed("recovery"))
+  // Files first: what a dead process was writing has to be whole before anybody looks at it.
+  const files = changesOf(engine)
+  const gone = (owner: KnownOwner | undefined) => owner === undefined || alive(owner) === "dead"
+  // An `opencode run` ends with its own prompt and would take what it has begun with it.
+  const start = async () =>
+    headless() ? undefined : attendStarts(engine, alive).catch(failed("starting what was asked for"))
+  const takeOver = async () => {
+    if (files) await recoverApplies(files, gone).catch(failed("ending what was being written"))
+    await recover(engine, alive).catch(failed("recovery"))
+    await start()
+  }
   const recovered = entered
     .then(() => new Promise<void>((resolve) => void setTimeout(resolve, SETTLE_IN_MS).unref()))
     .then(takeOver)
@@ -47,20 +62,28 @@ export function keep(engine: Engine): Keeper {
   const beat = setInterval(() => {
     state.beats += 1
     void store.beat(owner_id, Date.now()).catch(failed("the heartbeat"))
-    if (state.beats % EVERY_BEATS === 0) void takeOver()
+    if (state.beats % EVERY_BEATS !== 0) return
+    void takeOver()
+    void tendGates(engine).catch(failed("looking after questions"))
   }, BEAT_MS)
 
-  // Only somebody else's write can bring a command, and that the database tells for almost nothing.
+  async function look() {
+    const version = await store.version()
+    if (version === state.version) return
+    state.version = version
+    engine.news.tell()
+    if (engine.running.all().length > 0) await attend(engine)
+    await attendGates(engine)
+    // Reading what goes along with a pass may take its time; cancelling another must not wait for it.
+    void start()
+  }
+
+  // Only somebody else's write can bring a command or an answer, and that the database tells for almost nothing.
   const poll = setInterval(() => {
-    if (state.attending || engine.running.all().length === 0) return
+    if (state.attending) return
     state.attending = true
-    void store
-      .version()
-      .then(async (version) => {
-        if (version !== state.version) await attend(engine)
-        state.version = version
-      })
-      .catch(failed("looking for commands"))
+    void look()
+      .catch(failed("looking for news"))
       .finally(() => (state.attending = false))
   }, POLL_MS)
 

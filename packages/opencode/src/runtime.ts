@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from "node:crypto"
-import { homedir } from "node:os"
-import { join } from "node:path"
 import { DEFAULTS, ORIGINATORS } from "./agent/agent"
-import { userName } from "./identity"
+import { headless, userName } from "./identity"
 import { keep, type Keeper } from "./keeper"
+import { databasePath } from "./paths"
 import { createPassOver } from "./pass-over"
 import { PassID } from "./pass-over/domain/id"
 import type { Engine } from "./pass-over/service/engine"
 import type { Clock, Ids, Log } from "./pass-over/service/port"
+import { runCommand } from "./session/run-command"
 import { tokens } from "./session/tokens"
+import { STANDBY } from "./standby/name"
 
 export const clock: Clock = {
   now: () => Date.now(),
@@ -31,14 +32,7 @@ export const ids: Ids = {
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex")
 
-const xdg = (name: string, fallback: string) => process.env[name] || join(homedir(), fallback)
-
-/** Where our database lies: beside opencode's own, in a file of its own. */
-export const databasePath = () =>
-  process.env.PASS_OVER_DB || join(xdg("XDG_DATA_HOME", ".local/share"), "opencode", "pass-over.db")
-
-/** The user's preferences for all projects. */
-export const globalConfigPath = () => join(xdg("XDG_CONFIG_HOME", ".config"), "opencode", "pass-over.json")
+export { databasePath, globalConfigPath } from "./paths"
 
 export type Runtime = { ok: true; engine: Engine; keeper: Keeper } | { ok: false; problem: string }
 
@@ -54,6 +48,9 @@ function open(path: string, log: Log): Runtime {
     log,
     owner_id: ids.make("own"),
     user_id: userName(),
+    // An opencode that was started for a pass alone has nobody before it either.
+    headless: headless() || STANDBY !== undefined,
+    run: runCommand,
     agents: { defaults: DEFAULTS, originators: ORIGINATORS },
   })
   return made.ok ? { ...made, keeper: keep(made.engine) } : made

@@ -11,6 +11,7 @@ export type HostAgent = {
   mode?: Mode
   description?: string
   prompt?: string
+  hidden?: boolean
   permission?: unknown
   disable?: boolean
 }

@@ -1,3 +1,4 @@
+import { MODEL_AGENT } from "../session/small-model"
 import { AGENTS, type HostAgent, type Mode } from "./agent"
 
 type Rules = Record<string, unknown>
@@ -12,7 +13,16 @@ const NATIVE: Record<string, "primary" | "subagent"> = {
   explore: "subagent",
 }
 
-const HIDDEN = ["title", "summary", "compaction"]
+const HIDDEN = ["title", "summary", "compaction", MODEL_AGENT]
+
+/** Not one of the agents that work: it lends the user's small model to us, without tools and out of sight. */
+const LENT: HostAgent = {
+  mode: "primary",
+  hidden: true,
+  description: "Answers small questions of Pass Over.",
+  prompt: "Answer exactly what is asked, in plain text.",
+  permission: { "*": "deny" },
+}
 
 /** A permission may be a single word for everything; rules of ours can only be added to the long form. */
 const long = (permission: unknown): Rules => {
@@ -30,7 +40,9 @@ const withRules = (user: Rules, ours: Rules): Rules => ({
 function visibility(originator: boolean): Rules {
   const nobody = { pass_over_return: "deny" }
   // The question before a pass has to be asked whatever the agent's rules say of everything else.
-  return originator ? { ...nobody, pass_over_confirm: "ask" } : { ...nobody, pass_over: "deny", pass_over_read: "deny" }
+  return originator
+    ? { ...nobody, pass_over_gate: "ask" }
+    : { ...nobody, pass_over: "deny", pass_over_read: "deny", pass_over_review: "deny", flow: "deny" }
 }
 
 /**
@@ -58,6 +70,7 @@ export function register(config: HostConfig, originates: (name: string, mode: Mo
       permission: withRules(long(agent?.permission), visibility(originators.has(name))),
     }
   }
+  agents[MODEL_AGENT] ??= LENT
   config.agent = agents
   return originators
 }

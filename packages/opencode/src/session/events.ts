@@ -1,5 +1,5 @@
 import type { Event, Part } from "@opencode-ai/sdk/v2"
-import type { HostEvent } from "../pass-over/service/port"
+import type { HostEvent } from "../pass-over/service/port-host"
 
 /** A running tool call of one of our tools: the part that progress is written to. */
 export type ToolPart = Extract<Part, { type: "tool" }>
@@ -20,7 +20,13 @@ function part(value: Part): HostEvent[] {
   const turn: HostEvent = {
     type: "turn",
     session_id: sessionID,
-    turn: { tool: value.tool, input: JSON.stringify(state.input), output: failed ? state.error : state.output, failed },
+    turn: {
+      id: value.id,
+      tool: value.tool,
+      input: JSON.stringify(state.input),
+      output: failed ? state.error : state.output,
+      failed,
+    },
   }
   if (failed || value.tool !== "pass_over") return [activity, turn]
   return [activity, turn, { type: "answered", session_id: sessionID, call_id: callID, message_id: messageID }]
@@ -39,6 +45,10 @@ export function hear(event: Event): HostEvent[] {
       return [{ type: "activity", session_id: event.properties.sessionID }]
     case "session.deleted":
       return [{ type: "deleted", session_id: event.properties.info.id }]
+    case "session.status": {
+      const { sessionID, status } = event.properties
+      return status.type === "retry" ? [{ type: "retry", session_id: sessionID, until: status.next }] : []
+    }
     case "permission.asked":
       return waiting(event.properties.sessionID, event.properties.id, true, event.properties.permission)
     case "permission.replied":

@@ -1,35 +1,74 @@
-import { realpath, stat } from "node:fs/promises"
+import { open, realpath, stat } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { ContextFile } from "../pass-over/domain/context"
+import { secretFile } from "../pass-over/domain/secret"
+import { createIgnored, type Ignored } from "./ignored"
 
-// Larger files are named, not shown: the child can read the piece that it needs.
+// Larger files go along by their beginning and their end; the child can read the piece that it needs.
 const LARGE = 512 * 1024
+const HEAD = 192 * 1024
+const TAIL = 64 * 1024
 const SNIFF = 8 * 1024
 
 const inside = (path: string, directory: string) => path === directory || path.startsWith(directory + sep)
 
-// The host asks before it lets anybody read these; we do not hand them on.
-const secret = (path: string) => /(^|\/)\.env(\.|$)/.test(path) && !path.endsWith(".env.example")
+/** Files without a zero byte near their beginning, and valid as UTF-8 there, are text. */
+function binary(head: Uint8Array): boolean {
+  if (head.includes(0)) return true
+  const text = new TextDecoder().decode(head)
+  const broken = text.split("\ufffd").length - 1
+  return broken > 2 + head.length / 100
+}
 
-async function readFile(path: string, directory: string): Promise<ContextFile | undefined> {
-  const wanted = isAbsolute(path) ? path : join(directory, path)
-  const [real, root] = await Promise.all([realpath(resolve(wanted)), realpath(directory)])
-  const name = relative(root, real)
-  if (!inside(real, root) || secret(name)) return { path }
-  const found = await stat(real)
-  if (!found.isFile()) return { path: name }
-  const file = Bun.file(real)
-  const head = new Uint8Array(await file.slice(0, SNIFF).arrayBuffer())
-  const is_binary = head.includes(0)
-  return {
-    path: name,
-    metadata: { size_bytes: found.size, last_modified: Math.round(found.mtimeMs), is_binary },
-    ...(is_binary || found.size > LARGE ? {} : { content: await file.text() }),
+async function piece(path: string, from: number, length: number): Promise<Uint8Array> {
+  const handle = await open(path, "r")
+  try {
+    const buffer = new Uint8Array(length)
+    const { bytesRead } = await handle.read(buffer, 0, length, from)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
   }
 }
 
-/** The named files of a project. One that is missing, outside, secret, large or binary is named without content. */
-export async function readFiles(paths: readonly string[], directory: string): Promise<ContextFile[]> {
-  const unique = [...new Set(paths)]
-  return Promise.all(unique.map(async (path) => (await readFile(path, directory).catch(() => undefined)) ?? { path }))
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replaceAll(/^\ufffd+|\ufffd+$/g, "")
+
+async function sparse(path: string, size: number): Promise<string> {
+  const [head, tail] = await Promise.all([piece(path, 0, HEAD), piece(path, size - TAIL, TAIL)])
+  return `${text(head)}\n[…] (${size - HEAD - TAIL} bytes are not shown)\n${text(tail)}`
+}
+
+async function readFile(path: string, directory: string, skip: Ignored | undefined): Promise<ContextFile | undefined> {
+  const wanted = isAbsolute(path) ? path : join(directory, path)
+  const [real, root] = await Promise.all([realpath(resolve(wanted)), realpath(directory)])
+  const name = relative(root, real).split(sep).join("/")
+  // A link must not make a secret look like something else.
+  if (!inside(real, root) || secretFile(name) || secretFile(path)) return { path }
+  const found = await stat(real)
+  if (!found.isFile()) return { path: name }
+  const metadata = { size_bytes: found.size, last_modified: Math.round(found.mtimeMs), is_binary: false }
+  if (skip?.(name)) return { path: name, metadata }
+  const head = await piece(real, 0, Math.min(SNIFF, found.size))
+  if (binary(head)) return { path: name, metadata: { ...metadata, is_binary: true } }
+  const content = found.size > LARGE ? await sparse(real, found.size) : await Bun.file(real).text()
+  return { path: name, metadata, content }
+}
+
+/**
+ * The files of a project, in the order of the paths. One that is missing, outside, secret or binary is named without
+ * content, and so is one that the project ignores unless it was asked for by name.
+ */
+export async function readFiles(
+  paths: readonly string[],
+  directory: string,
+  found: readonly string[] = [],
+): Promise<ContextFile[]> {
+  const ignored = createIgnored(directory)
+  const nobody = new Set(found)
+  return Promise.all(
+    paths.map(async (path) => {
+      const skip = nobody.has(path) ? ignored : undefined
+      return (await readFile(path, directory, skip).catch(() => undefined)) ?? { path }
+    }),
+  )
 }

@@ -1,12 +1,15 @@
-import type { PermissionRuleset } from "@opencode-ai/sdk/v2"
 import type { AgentInfo } from "../pass-over/domain/agent"
 import { PassOverErrorCode } from "../pass-over/domain/errors"
+import { passOverMarker } from "../pass-over/domain/marker"
 import type { Pass } from "../pass-over/domain/pass"
-import type { Host, Progress, Prompt, Rest } from "../pass-over/service/port"
+import type { Host, Progress, Prompt, Rest } from "../pass-over/service/port-host"
 import { call, type Client } from "./client"
 import { toFailure } from "./failure"
 import { readFiles } from "./files"
 import { toMessage } from "./message-v2"
+import { nearby } from "./nearby"
+import { askSmallModel } from "./small-model"
+import { parseModel } from "./host-model"
 import type { Observed } from "./observed"
 import { partID, resultMessageID } from "./id"
 import { bringResult } from "./result-message"
@@ -15,14 +18,6 @@ export type HostOptions = {
   client: Client
   directory: string
   observed: Observed
-  rules: (pass: Pass) => PermissionRuleset
-}
-
-/** "provider/model" or "provider/model#variant", as a call may name it. */
-export function parseModel(model: string | null) {
-  const [, providerID, modelID, variant] = /^([^/]+)\/([^#]+)(?:#(.+))?$/.exec(model ?? "") ?? []
-  if (!providerID || !modelID) return {}
-  return { model: { providerID, modelID }, ...(variant ? { variant } : {}) }
 }
 
 async function prompt(client: Client, input: Prompt): Promise<Rest> {
@@ -45,14 +40,20 @@ async function prompt(client: Client, input: Prompt): Promise<Rest> {
   }
 }
 
-type Reading = Pick<Host, "agents" | "messages" | "todos" | "files" | "root">
+type Reading = Pick<Host, "sessionRules" | "agents" | "messages" | "todos" | "files" | "nearby" | "generate" | "root">
 
 function createReading({ client, directory, observed }: HostOptions): Reading {
   let agents: Promise<AgentInfo[]> | undefined
 
   const loadAgents = async () => {
     const list = await call("list its agents", client.app.agents())
-    return list.map(({ name, mode, description, hidden }) => ({ name, mode, description, hidden }))
+    return list.map(({ name, mode, description, hidden, permission }) => ({
+      name,
+      mode,
+      description,
+      hidden,
+      rules: permission,
+    }))
   }
 
   const parentOf = async (session_id: string) => {
@@ -80,10 +81,22 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
       return stored.map(toMessage)
     },
 
+    sessionRules: async (session_id) => {
+      const known = observed.rules(session_id)
+      if (known) return known
+      const session = await call("read a session", client.session.get({ sessionID: session_id }))
+      observed.session(session)
+      return session.permission ?? []
+    },
+
     todos: async (session_id) =>
       observed.todos(session_id) ?? call("read a session's todos", client.session.todo({ sessionID: session_id })),
 
-    files: async (paths) => readFiles(paths, directory),
+    files: async (paths, _directory, found) => readFiles(paths, directory, found),
+
+    nearby: async (ask) => nearby(ask, directory),
+
+    generate: (input) => askSmallModel(client, input),
 
     root: async (session_id) => {
       const parent = await parentOf(session_id)
@@ -95,23 +108,29 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
 
 /** opencode as the core needs it. Nothing in here decides anything. */
 export function createHost(options: HostOptions): Host {
-  const { client, observed, rules } = options
+  const { client, observed } = options
   return {
     ...createReading(options),
 
-    child: async ({ pass, title }) => {
+    child: async ({ pass, title, rules }) => {
       const session = await call(
         "make a child session",
         client.session.create({
           parentID: pass.root_session_id,
           title,
           agent: pass.subagent_id,
-          metadata: { pass_over: { id: pass.id, originating_agent: pass.originating_agent_id } },
-          permission: rules(pass),
+          metadata: { pass_over: { id: pass.id, ...passOverMarker(pass) } },
+          permission: [...rules],
         }),
       )
       observed.session(session)
       observed.watch(session.id)
+      return session.id
+    },
+
+    session: async (title) => {
+      const session = await call("make a session", client.session.create({ title }))
+      observed.session(session)
       return session.id
     },
 
@@ -121,6 +140,16 @@ export function createHost(options: HostOptions): Host {
       await client.session.abort({ sessionID: session_id })
       // The host keeps a stopped session's questions on the screen until somebody answers them.
       for (const request of observed.questions(session_id)) {
+        await client.permission.reply({ requestID: request, reply: "reject" })
+      }
+    },
+
+    notify: async ({ text, issues }) => {
+      await client.tui.showToast({ title: "Pass Over", message: text, variant: issues ? "warning" : "success" })
+    },
+
+    dismiss: async (session_id, permission) => {
+      for (const request of observed.questions(session_id, permission)) {
         await client.permission.reply({ requestID: request, reply: "reject" })
       }
     },
@@ -144,8 +173,14 @@ export function createHost(options: HostOptions): Host {
     progress: (pass, progress) => show(options, pass, progress),
 
     // On a busy session this joins its loop; the child reads it with its next step.
-    say: async (session_id, text) => {
-      await client.session.promptAsync({ sessionID: session_id, parts: [{ type: "text", text }] })
+    // Without an agent the host takes its default one, and the child would go on as somebody else.
+    say: async (session_id, text, { subagent_id, model }) => {
+      await client.session.promptAsync({
+        sessionID: session_id,
+        agent: subagent_id,
+        ...parseModel(model),
+        parts: [{ type: "text", text }],
+      })
     },
 
     messageID: (pass_over_id) => resultMessageID(pass_over_id),
@@ -193,7 +228,11 @@ async function show({ client, observed }: HostOptions, pass: Pass, progress: Pro
     partID: part.id,
     part: {
       ...part,
-      state: { ...part.state, title: progress.title, metadata: { ...part.state.metadata, ...progress.lines } },
+      state: {
+        ...part.state,
+        title: progress.title,
+        metadata: { ...part.state.metadata, ...progress.lines, pass_over: passOverMarker(pass) },
+      },
     },
   })
 }

@@ -1,4 +1,4 @@
-import type { Event, Session, Todo } from "@opencode-ai/sdk/v2"
+import type { Event, PermissionRuleset, Session, Todo } from "@opencode-ai/sdk/v2"
 import type { ToolPart } from "./events"
 import type { Stored } from "./message-v2"
 import { createTranscript, type Transcript } from "./transcript"
@@ -6,12 +6,15 @@ import { createTranscript, type Transcript } from "./transcript"
 /** What passed by on the event stream and would cost a request to ask for again. */
 export type Observed = {
   hear(event: Event): void
-  session(session: Pick<Session, "id" | "parentID">): void
+  session(session: Pick<Session, "id" | "parentID" | "permission">): void
+  /** What a session adds to its agent's rules; nothing where it was never seen. */
+  rules(session_id: string): PermissionRuleset | undefined
   /** The session above, null for one at the top, undefined for one that was never seen. */
   parent(session_id: string): string | null | undefined
   /** The running call of one of our tools. */
   tool(session_id: string, call_id: string): ToolPart | undefined
-  questions(session_id: string): string[]
+  /** The permission questions of a session that nobody has answered yet. */
+  questions(session_id: string, permission?: string): string[]
   /** A session's todos, where it was seen from its beginning. */
   todos(session_id: string): Todo[] | undefined
   /** Keeps what a session says from now on; to be called before its first prompt. */
@@ -27,16 +30,16 @@ const MOST_SESSIONS = 10_000
 
 const OURS = ["pass_over"]
 
-type Seen = { parents: Map<string, string | null>; todos: Map<string, Todo[]> }
+type Known = { parent: string | null; rules: PermissionRuleset }
+type Seen = { sessions: Map<string, Known>; todos: Map<string, Todo[]> }
 
-function sessions({ parents, todos }: Seen, event: Event) {
+function sessions({ sessions: known, todos }: Seen, event: Event) {
   if (event.type === "session.created") todos.set(event.properties.info.id, [])
   if (event.type === "session.created" || event.type === "session.updated") {
-    const { id, parentID } = event.properties.info
-    remember(parents, id, parentID ?? null)
+    remember(known, event.properties.info)
   }
   if (event.type === "session.deleted") {
-    parents.delete(event.properties.info.id)
+    known.delete(event.properties.info.id)
     todos.delete(event.properties.info.id)
   }
   if (event.type === "todo.updated") todos.set(event.properties.sessionID, event.properties.todos)
@@ -44,10 +47,13 @@ function sessions({ parents, todos }: Seen, event: Event) {
   if (todos.size > MOST_SESSIONS && oldest !== undefined) todos.delete(oldest)
 }
 
-function remember(parents: Map<string, string | null>, id: string, parent: string | null) {
-  parents.set(id, parent)
-  const [oldest] = parents.keys()
-  if (parents.size > MOST_SESSIONS && oldest !== undefined) parents.delete(oldest)
+function remember(
+  known: Map<string, Known>,
+  { id, parentID, permission }: Pick<Session, "id" | "parentID" | "permission">,
+) {
+  known.set(id, { parent: parentID ?? null, rules: permission ?? [] })
+  const [oldest] = known.keys()
+  if (known.size > MOST_SESSIONS && oldest !== undefined) known.delete(oldest)
 }
 
 function transcribe(watched: ReadonlyMap<string, Transcript>, event: Event) {
@@ -60,8 +66,13 @@ function transcribe(watched: ReadonlyMap<string, Transcript>, event: Event) {
   }
 }
 
-function ask(questions: Map<string, string>, event: Event) {
-  if (event.type === "permission.asked") questions.set(event.properties.id, event.properties.sessionID)
+type Question = { session_id: string; permission: string }
+
+function ask(questions: Map<string, Question>, event: Event) {
+  if (event.type === "permission.asked") {
+    const { id, sessionID, permission } = event.properties
+    questions.set(id, { session_id: sessionID, permission })
+  }
   if (event.type === "permission.replied") questions.delete(event.properties.requestID)
 }
 
@@ -76,9 +87,9 @@ function call(tools: Map<string, ToolPart>, event: Event) {
 }
 
 export function createObserved(): Observed {
-  const seen: Seen = { parents: new Map(), todos: new Map() }
+  const seen: Seen = { sessions: new Map(), todos: new Map() }
   const tools = new Map<string, ToolPart>()
-  const questions = new Map<string, string>()
+  const questions = new Map<string, Question>()
   const watched = new Map<string, Transcript>()
 
   return {
@@ -88,10 +99,14 @@ export function createObserved(): Observed {
       ask(questions, event)
       call(tools, event)
     },
-    session: ({ id, parentID }) => remember(seen.parents, id, parentID ?? null),
-    parent: (session_id) => seen.parents.get(session_id),
+    session: (session) => remember(seen.sessions, session),
+    parent: (session_id) => seen.sessions.get(session_id)?.parent,
+    rules: (session_id) => seen.sessions.get(session_id)?.rules,
     tool: (session_id, call_id) => tools.get(`${session_id} ${call_id}`),
-    questions: (session_id) => [...questions].filter(([, of]) => of === session_id).map(([id]) => id),
+    questions: (session_id, permission) =>
+      [...questions]
+        .filter(([, of]) => of.session_id === session_id && (permission === undefined || of.permission === permission))
+        .map(([id]) => id),
     todos: (session_id) => seen.todos.get(session_id),
     watch: (session_id) => void watched.set(session_id, createTranscript()),
     unwatch: (session_id) => void watched.delete(session_id),

@@ -1,5 +1,6 @@
 import type { Message } from "@opencode-ai/sdk/v2"
-import type { ResultMessage } from "../pass-over/service/port"
+import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
+import type { ResultMessage } from "../pass-over/service/port-host"
 import type { Client } from "./client"
 
 /** The agent and the model that the user works with there now: they may have switched since the pass was made. */
@@ -35,17 +36,7 @@ export async function bringResult(client: Client, message: ResultMessage): Promi
         type: "text",
         text: message.text,
         synthetic: true,
-        metadata: {
-          pass_over_return: {
-            work_output: {
-              work_id: pass.id,
-              status: output.status,
-              ...(output.summary.decision ? { decision: output.summary.decision } : {}),
-              artifacts_count: output.artifacts.length,
-            },
-            return_to: pass.originating_agent_id,
-          },
-        },
+        metadata: { pass_over: passOverMarker(pass), pass_over_return: returnMarker(output) },
       },
     ],
   })

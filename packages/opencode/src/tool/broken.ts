@@ -6,7 +6,7 @@ import { tool, type Tool } from "./answer"
 /** Our tools where the database cannot be used: they stay in their place and say why they do nothing. */
 export const brokenTools = (problem: string, log: Log): Record<string, Tool> =>
   Object.fromEntries(
-    ["pass_over", "pass_over_read", "pass_over_return"].map((name) => [
+    ["pass_over", "pass_over_read", "pass_over_review", "pass_over_return", "flow"].map((name) => [
       name,
       tool(
         {

@@ -21,6 +21,7 @@ const Shown = z.looseObject({
         path: z.string().optional(),
         line: z.int().optional(),
         suggested_fix: z.string().optional(),
+        replaces: z.string().optional().describe("exact text that the fix replaces"),
       }),
     )
     .optional(),
@@ -29,7 +30,14 @@ const Shown = z.looseObject({
     .array(z.looseObject({}))
     .optional()
     .describe(
-      '{type:"file_modification",path,old_content,new_content,reason} | {type:"decision",question,answer:yes|no|unknown,reasoning} | {type:"message",content}',
+      '{type:"file_modification",path,reason,new_content or edits:[{old_string,new_string}]} | {type:"decision",question,answer:yes|no|unknown,reasoning} | {type:"message",content}',
+    ),
+  auto_apply_allowed: z.boolean().optional(),
+  evidence: z
+    .array(z.looseObject({}))
+    .optional()
+    .describe(
+      'What proves it; checked: {type:"file",path,line} | {type:"command",command,exit_code} | {type:"tool",tool} | {type:"url",url}',
     ),
 })
 

@@ -1,6 +1,7 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { z } from "zod"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
 import { headline } from "../pass-over/domain/envelope"
 import { InlineOverride } from "../pass-over/domain/preference"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
@@ -11,6 +12,7 @@ import type { Engine, Project } from "../pass-over/service/engine"
 import type { Outcome } from "../pass-over/service/port"
 import type { Runner } from "../pass-over/service/runner"
 import { callerOf } from "./caller"
+import { dialog } from "./dialog"
 import { tool } from "./answer"
 import description from "./pass-over.txt"
 
@@ -22,7 +24,11 @@ export const PassOverArgs = z.strictObject({
   reason: z.string().trim().min(1).max(2_000).describe("Why, in a few words"),
   background: Text.optional().describe("What it must know"),
   files: z.array(z.string().trim().min(1)).max(200).optional().describe("Paths that matter"),
-  constraints: z.array(z.string().trim().min(1)).max(50).optional(),
+  constraints: z
+    .array(z.string().trim().min(1))
+    .max(50)
+    .optional()
+    .describe('Enforced: read_only, no_network, "paths: …", "commands: …"'),
   expected_output_type: ExpectedOutputType.optional(),
   priority: Priority.optional(),
   timeout_ms: DurationMs.optional(),
@@ -46,21 +52,11 @@ export const PassOverArgs = z.strictObject({
     }),
 })
 
-/** The user's own opencode rules for passes, and the question before a pass where the policy wants one. */
-async function permitted(
-  context: ToolContext,
-  permission: string,
-  from: string,
-  to: string,
-): Promise<Refusal | undefined> {
+/** The user's own opencode rules for passes. */
+async function permitted(context: ToolContext, from: string, to: string): Promise<Refusal | undefined> {
   const pattern = `${from}->${to}`
   try {
-    await context.ask({
-      permission,
-      patterns: [pattern],
-      always: permission === "pass_over" ? [pattern] : [],
-      metadata: { from, to },
-    })
+    await context.ask({ permission: "pass_over", patterns: [pattern], always: [pattern], metadata: { from, to } })
     return undefined
   } catch (error) {
     // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.
@@ -69,26 +65,9 @@ async function permitted(
 }
 
 const marker = (runner: Runner, outcome?: Outcome) => ({
-  pass_over: {
-    pass_over_id: runner.pass.id,
-    originating_agent: runner.pass.originating_agent_id,
-    subagent: runner.pass.subagent_id,
-    reason: runner.pass.reason,
-  },
+  pass_over: passOverMarker(runner.pass),
   sessionId: runner.pass.child_session_id,
-  ...(outcome
-    ? {
-        pass_over_return: {
-          work_output: {
-            work_id: outcome.output.work_id,
-            status: outcome.output.status,
-            ...(outcome.output.summary.decision ? { decision: outcome.output.summary.decision } : {}),
-            artifacts_count: outcome.output.artifacts.length,
-          },
-          return_to: outcome.output.return_to,
-        },
-      }
-    : {}),
+  ...(outcome ? { pass_over_return: returnMarker(outcome.output) } : {}),
 })
 
 async function waited(engine: Engine, project: Project, runner: Runner, context: ToolContext) {
@@ -107,6 +86,20 @@ async function waited(engine: Engine, project: Project, runner: Runner, context:
     void missed(engine, project, runner.pass, outcome).catch((error: unknown) =>
       engine.log("warn", "a result waits for the next start", { error: String(error) }),
     )
+  if (outcome.taken) {
+    return {
+      title: `${runner.pass.subagent_id}: taken over`,
+      output: `Pass ${runner.pass.id} was taken over by another opencode on this machine's database; its result comes as a message. Go on with something else, or end your turn.`,
+      metadata: marker(runner),
+    }
+  }
+  if (outcome.held) {
+    return {
+      title: `${runner.pass.subagent_id}: held for a person`,
+      output: `Pass ${runner.pass.id} has ended; its result is held for a person, who sees it first. It comes as a message when they let it. Go on with something else, or end your turn.`,
+      metadata: marker(runner),
+    }
+  }
   return {
     title: headline(outcome.output, outcome.usage.cost),
     output: answerText(engine, outcome),
@@ -121,12 +114,12 @@ export const passOverTool = (engine: Engine, project: Project) =>
       description: description.trim(),
       schema: PassOverArgs,
       async run(args, context) {
-        const no = await permitted(context, "pass_over", context.agent, args.subagent)
+        const no = await permitted(context, context.agent, args.subagent)
         if (no) return no
         const caller: Caller = {
           ...callerOf(context),
           by: "model",
-          confirm: (from, to) => permitted(context, "pass_over_confirm", from, to),
+          surface: dialog(context, project.host),
         }
         const sent = await send(engine, project, caller, args)
         if (!sent.ok) return sent.refusal

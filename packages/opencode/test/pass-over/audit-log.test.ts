@@ -36,7 +36,15 @@ const entry = {
   summary: "needs_modification",
 }
 
-const unchained: Unchained = { ...entry, seq: 1, action: "returned", actor: "audit", error_code: null }
+const unchained: Unchained = {
+  ...entry,
+  seq: 1,
+  action: "returned",
+  actor: "audit",
+  error_code: null,
+  decision: null,
+  detail: null,
+}
 const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex")
 
 describe("an audit entry", () => {
@@ -106,6 +114,8 @@ describe("what is hashed of a line", () => {
         1,
         "returned",
         "audit",
+        null,
+        null,
         null,
       ]),
     )

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test"
 import {
   allowedTime,
   describeSource,
-  parse,
   resolve,
   resolveAudit,
   resolvePreference,
@@ -10,6 +9,7 @@ import {
   type Source,
   type Written,
 } from "../../src/pass-over/domain/config"
+import { describeProblem, parse } from "../../src/pass-over/domain/config-check"
 import { SHIPPED, SYSTEM, type PassOverPreferences } from "../../src/pass-over/domain/preference"
 
 const project = (preferences: PassOverPreferences): Written => ({
@@ -20,7 +20,7 @@ const project = (preferences: PassOverPreferences): Written => ({
 
 const problemsOf = (input: unknown) => {
   const parsed = parse(input)
-  return parsed.ok ? [] : parsed.problems.map(({ path, message }) => `${path.join(".")}: ${message}`)
+  return parsed.ok ? [] : parsed.problems.map(describeProblem)
 }
 
 describe("the schema", () => {
@@ -127,12 +127,12 @@ describe("the schema", () => {
         audit: { retention: 1 },
       }),
     ).toEqual([
-      'defaults.timeout: unknown setting "timeout"',
-      'pairs.alice->audit.auto_aply: unknown setting "auto_aply"',
-      'pairs.alice->audit.enable: unknown setting "enable"',
-      'subagents.audit.timeout_ms: unknown setting "timeout_ms"',
-      'audit.retention: unknown setting "retention"',
-      'default: unknown setting "default"',
+      'defaults.timeout: unknown setting "timeout"; did you mean `timeout_ms`?',
+      'pairs.alice->audit.auto_aply: unknown setting "auto_aply"; did you mean `auto_apply`?',
+      'pairs.alice->audit.enable: unknown setting "enable"; did you mean `enabled`?',
+      'subagents.audit.timeout_ms: unknown setting "timeout_ms"; `timeout_ms` belongs into defaults or pairs, not into subagents',
+      'audit.retention: unknown setting "retention"; did you mean `retention_days`?',
+      'default: unknown setting "default"; did you mean `defaults`?',
     ])
   })
 
@@ -154,7 +154,10 @@ describe("the schema", () => {
     const wrong = ["alice", "alice->", "->audit", "alice=>audit", "alice -> audit", "a->b->c", "al*->audit", "", "->"]
     expect(wrong.filter((key) => validate({ pairs: { [key]: {} } }))).toEqual([])
     expect(problemsOf({ pairs: { "alice audit": {} } })).toEqual([
-      'pairs.alice audit: A pair is written "from->to"; either side may be "*".',
+      'pairs.alice audit: a pair is written "from->to"; either side may be "*"',
+    ])
+    expect(problemsOf({ pairs: { "alice => audit": {} } })).toEqual([
+      'pairs.alice => audit: a pair is written "from->to"; either side may be "*"; write "alice->audit"',
     ])
   })
 
@@ -269,7 +272,7 @@ describe("the architecture's example file", () => {
 
 describe("without any file", () => {
   test("everything works, with the shipped values over the system's", () => {
-    expect(resolvePreference("alice", "audit")).toEqual({
+    expect(resolvePreference("alice", "audit")).toMatchObject({
       enabled: true,
       auto_return: true,
       auto_review: true,

@@ -105,7 +105,6 @@ describe("the envelope", () => {
       completion_reason: "because",
       decision: "rejected",
       decision_reason: "reason",
-      summary: "in short",
       findings: [
         {
           severity: "error",
@@ -128,7 +127,12 @@ describe("the envelope", () => {
     const many = Array.from({ length: 60 }, (_, index) =>
       finding({ severity: index === 59 ? "error" : "info", message: `finding ${index}` }),
     )
-    const body = openEnvelope(envelope(output({ artifacts: many }), 0, draw))?.body as Record<string, unknown[]>
+    const told = summary({ generated_summary: "in short" })
+    const body = openEnvelope(envelope(output({ artifacts: many, summary: told }), 0, draw))?.body as Record<
+      string,
+      unknown[]
+    >
+    expect(body.summary as unknown).toBe("in short")
     expect(body.findings).toHaveLength(40)
     expect(body.findings?.[0]).toMatchObject({ severity: "error", message: "finding 59" })
     expect(body.more_findings as unknown).toBe(20)

@@ -68,6 +68,8 @@ describe("the outcome of a child that returned", () => {
       summary: {
         decision: "needs_modification",
         decision_reason: "one sum is wrong",
+        generated_summary:
+          "The work brought 1 finding (1 error).\nThe most serious is error at src/total.ts:12: wrong sum.",
         findings: ["src/total.ts:12 wrong sum"],
         recommendations: ["add a test"],
         files_modified: 0,
@@ -148,7 +150,7 @@ describe("the outcome of a child that did not return", () => {
     E012: ["failed", "failed"],
     E013: ["failed", "failed"],
     E014: ["failed", "failed"],
-    E015: ["failed", "failed"],
+    E015: ["partial", "aborted"],
     E020: ["failed", "failed"],
     E022: ["failed", "failed"],
     E030: ["failed", "failed"],
@@ -176,7 +178,13 @@ describe("the outcome of a child that did not return", () => {
       TOOL,
       EDIT,
     ])
-    expect(made.summary).toEqual(summary({ files_modified: 1, files_reviewed: 2 }))
+    expect(made.summary).toEqual(
+      summary({
+        files_modified: 1,
+        files_reviewed: 2,
+        generated_summary: "The work brought no findings.\n1 file was changed: src/total.ts.",
+      }),
+    )
   })
 
   test("says why, what is missing and what was kept", () => {

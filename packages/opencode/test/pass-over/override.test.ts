@@ -81,6 +81,71 @@ const MOVES: Moves = {
     ],
     may_not: [],
   },
+  isolation: {
+    may: [
+      ["none", "worktree"],
+      ["auto", "worktree"],
+      ["none", "none"],
+    ],
+    may_not: [
+      ["worktree", "none"],
+      ["auto", "none"],
+      ["worktree", "auto"],
+    ],
+  },
+  verify_command: { may: [], may_not: [["bun test", "rm -rf /"]] },
+  // For these 0 is no limit of their own, so any number is tighter and 0 never is.
+  max_tokens: {
+    may: [
+      [0, 5_000],
+      [5_000, 4_000],
+    ],
+    may_not: [
+      [5_000, 5_001],
+      [5_000, 0],
+    ],
+  },
+  max_cost: {
+    may: [
+      [0, 0.5],
+      [0.5, 0.1],
+    ],
+    may_not: [
+      [0.5, 0.6],
+      [0.5, 0],
+    ],
+  },
+  max_messages: {
+    may: [
+      [0, 20],
+      [20, 5],
+    ],
+    may_not: [
+      [20, 21],
+      [20, 0],
+    ],
+  },
+  lookback_minutes: {
+    may: [
+      [0, 60],
+      [60, 5],
+    ],
+    may_not: [
+      [60, 61],
+      [60, 0],
+    ],
+  },
+  context_selection: {
+    may: [
+      ["relevance", "recency"],
+      ["recency", "relevance"],
+    ],
+    may_not: [],
+  },
+  context_digest: { may: [["model", "rules"]], may_not: [["rules", "model"]] },
+  result_cache: onlyOff,
+  gate_ttl_ms: onlyDown,
+  gate_default: { may: [["approve", "reject"]], may_not: [["reject", "approve"]] },
   output_schema: {
     may: [[undefined, { type: "object" }]],
     may_not: [

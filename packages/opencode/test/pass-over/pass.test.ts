@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { ERRORS } from "../../src/pass-over/domain/errors"
 import { AuditAction, PassOverAuditEntry } from "../../src/pass-over/domain/audit-log"
 import { event, note, Pass, PassEvent, type Noted } from "../../src/pass-over/domain/pass"
 import { finding, metadata, NOW, output, PASS, summary } from "./sample"
@@ -58,6 +59,17 @@ describe("the audit entry of a pass", () => {
       action: "refused",
       actor: "alice",
       error_code: "E003",
+      decision: null,
+      detail: {
+        error: {
+          code: "E003",
+          name: "CYCLE_DETECTED",
+          message: "",
+          recoverable: false,
+          suggested_action: ERRORS.E003.action,
+          context: { session_id: "ses_1", from_agent: "alice", to_agent: "audit", chain_depth: null },
+        },
+      },
     })
   })
 
@@ -86,7 +98,7 @@ describe("the audit entry of a pass", () => {
     const returned = AuditAction.options.filter(
       (action) => note(noted, { action, actor: "x", at: NOW, output: done }).returned,
     )
-    expect(returned).toEqual(["returned", "processed"])
+    expect(returned).toEqual(["returned", "processed", "reviewed", "applied", "undone"])
     expect(note(noted, { action: "timed_out", actor: "x", at: NOW, output: done }).returned_at).toBeNull()
   })
 
@@ -115,6 +127,8 @@ describe("the audit entry of a pass", () => {
           action: _action,
           actor: _actor,
           error_code: _code,
+          decision: _decision,
+          detail: _detail,
           ...entry
         } = note(noted, {
           action,

@@ -7,5 +7,9 @@ export const AgentInfo = z.strictObject({
   mode: z.enum(["primary", "subagent", "all"]),
   description: z.string().optional(),
   hidden: z.boolean().optional(),
+  /** What it may do, in the host's own rules. */
+  rules: z
+    .array(z.strictObject({ permission: z.string(), pattern: z.string(), action: z.enum(["allow", "ask", "deny"]) }))
+    .optional(),
 })
 export type AgentInfo = z.infer<typeof AgentInfo>

@@ -5,12 +5,16 @@ const Text = z.string().max(4_000_000)
 export const Confidence = z.enum(["high", "medium", "low"])
 export type Confidence = z.infer<typeof Confidence>
 
-/** One file as it was and as it should be. Both contents are exact; an empty old content means that the file is new. */
+/**
+ * One file as it was and as it should be. Both contents are exact. An empty old content means that the file is new, and
+ * `deleted` that it is to go; its change set knows both for certain.
+ */
 export const FileModificationArtifact = z.strictObject({
   type: z.literal("file_modification"),
   path: z.string().min(1),
   old_content: Text,
   new_content: Text,
+  deleted: z.literal(true).optional(),
   reason: z.string(),
   confidence: Confidence,
 })

@@ -1,3 +1,5 @@
+import type { Pass } from "./pass"
+import { byteLength } from "./bytes"
 import type { ContextFile, ContextMessage, ContextToolResult, MessagePart, WorkContext } from "./context"
 import { fence, freshNonce } from "./fence"
 import { describeManifest, type Manifest } from "./manifest"
@@ -24,16 +26,30 @@ function partText(part: MessagePart): string {
   return part.text ?? ""
 }
 
-/** One message as the child reads it, and as it is counted against the budget. */
-export const messageText = (message: ContextMessage) =>
+const texts = new WeakMap<ContextMessage, string>()
+
+const written = (message: ContextMessage) =>
   [`### ${message.role === "user" ? "user" : (message.agent_name ?? "assistant")}`, ...message.parts.map(partText)]
     .filter(Boolean)
     .join("\n")
 
+/** One message as the child reads it, and as it is counted against the budget. Messages do not change once they are read. */
+export function messageText(message: ContextMessage): string {
+  const known = texts.get(message)
+  if (known !== undefined) return known
+  const text = written(message)
+  texts.set(message, text)
+  return text
+}
+
+/** Shorter than it is on disk: large files go along by their beginning, their end and what matches. */
+const inPart = ({ content, metadata }: ContextFile) =>
+  content !== undefined && content.includes("[…]") && byteLength(content) < (metadata?.size_bytes ?? 0)
+
 /** One file as the child reads it, and as it is counted against the budget. */
 export const fileText = (file: ContextFile) =>
   [
-    `### ${file.path}${file.metadata ? ` (${file.metadata.size_bytes} bytes)` : ""}`,
+    `### ${file.path}${file.metadata ? ` (${file.metadata.size_bytes} bytes${inPart(file) ? ", in part" : ""})` : ""}`,
     file.content ?? (file.metadata?.is_binary ? "(binary, not shown)" : "(not included; read it if you need it)"),
   ].join("\n")
 
@@ -46,7 +62,8 @@ function chosen({ messages, tool_results }: WorkContext): ContextToolResult[] {
 const resultText = ({ tool_name, status, input, output, error }: ContextToolResult) =>
   [`### ${tool_name} (${status})`, JSON.stringify(input), error ?? output ?? ""].filter(Boolean).join("\n")
 
-function contextText(context: WorkContext, manifest: Manifest): string {
+/** The context as the child reads it, and as it is counted against the budget. */
+export function contextText(context: WorkContext, manifest: Manifest): string {
   return [
     `What came along: ${describeManifest(manifest)}.`,
     "",
@@ -115,3 +132,12 @@ export const FINALISE = [
 /** What a child reads when its attempt broke off and it goes on in the same session. */
 export const resumed = (reason: string) =>
   `Your work was interrupted (${reason}). Go on where you left off; what you did so far still holds. When you are done, call pass_over_return.`
+
+/** What a child must keep in mind when its session is compacted: the summary knows nothing of passes. */
+export const reminder = (pass: Pick<Pass, "id" | "originating_agent_id" | "objective" | "constraints">) =>
+  [
+    `This session works on a pass of ${pass.originating_agent_id} (${pass.id}). Keep this in the summary, word for word:`,
+    `Objective: ${pass.objective}`,
+    ...(pass.constraints.length > 0 ? [`Constraints, all binding: ${pass.constraints.join("; ")}`] : []),
+    "When done, or as soon as it is known that it cannot be finished, call pass_over_return exactly once; plain text is lost.",
+  ].join("\n")

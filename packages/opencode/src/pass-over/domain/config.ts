@@ -1,14 +1,14 @@
 import { isDefined, pickBy } from "remeda"
-import type { z } from "zod"
+import { parse } from "./config-check"
 import {
   AUDIT_DEFAULTS,
-  PassOverPreferences,
   SHIPPED,
   SYSTEM,
   Settings,
   type AuditSettings,
   type Effective,
   type InlineOverride,
+  type PassOverPreferences,
   type Setting,
 } from "./preference"
 
@@ -127,25 +127,6 @@ export function describeSource(source: Source): string {
       "the system default"
     )
   return `${source.key.join(".")} in ${source.path}`
-}
-
-export type Problem = { path: (string | number)[]; message: string }
-
-/** Everything that is wrong with a preferences value, or the value. */
-export function parse(
-  input: unknown,
-): { ok: true; preferences: PassOverPreferences } | { ok: false; problems: Problem[] } {
-  const parsed = PassOverPreferences.safeParse(input)
-  if (parsed.success) return { ok: true, preferences: parsed.data }
-  return { ok: false, problems: parsed.error.issues.flatMap(problems) }
-}
-
-function problems(issue: z.core.$ZodIssue): Problem[] {
-  const path = issue.path.map((piece) => (typeof piece === "symbol" ? String(piece) : piece))
-  // What is wrong with a key stands one level deeper than what is wrong with a value.
-  if (issue.code === "invalid_key") return issue.issues.map(({ message }) => ({ path, message }))
-  if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }]
-  return issue.keys.map((key) => ({ path: [...path, key], message: `unknown setting "${key}"` }))
 }
 
 /** The guide's entry (3.1): whether a value is a valid configuration. */

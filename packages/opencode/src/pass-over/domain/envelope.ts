@@ -11,17 +11,21 @@ const plural = (count: number, one: string, many = `${one}s`) => `${count} ${cou
 
 export const money = (cost: number) => (cost > 0 && cost < 0.01 ? "<$0.01" : `$${cost.toFixed(2)}`)
 
-/** "audit: needs_modification · 3 findings · 41 s · $0.02 · 1 file proposed". Only enums, numbers and names of ours. */
+/** "VERIFIED · audit: needs_modification · 3 findings · 41 s · $0.02 · 1 file proposed". Only enums, numbers and names of ours. */
 export function headline(output: WorkOutput, cost: number): string {
   const verdict = output.status === "completed" ? (output.summary.decision ?? "completed") : output.status
   const also = output.status !== "completed" && output.summary.decision ? [output.summary.decision] : []
+  const { change } = output.summary
+  const files = change?.files ?? output.summary.files_modified
+  const done = change === undefined || change.origin === "direct" || output.metadata.applied
   return [
+    ...(output.summary.verdict ? [output.summary.verdict.status] : []),
     `${output.subagent_id}: ${verdict}`,
     ...also,
     plural(output.summary.issues_found, "finding"),
     readable(output.metadata.wall_time_ms),
     ...(cost > 0 ? [money(cost)] : []),
-    ...(output.summary.files_modified > 0 ? [`${plural(output.summary.files_modified, "file")} changed`] : []),
+    ...(files > 0 ? [`${plural(files, "file")} ${done ? "changed" : "proposed"}`] : []),
   ].join(" · ")
 }
 
@@ -47,6 +51,13 @@ function counted(artifacts: readonly WorkArtifact[]) {
   return seen > 0 ? { tool_results: seen } : {}
 }
 
+/** What of its claims did not resolve. */
+function doubts({ summary: { verdict } }: WorkOutput, room: Room) {
+  if (!verdict || verdict.unresolved.length === 0) return {}
+  const read = ({ claim, why }: { claim: string; why: string }) => `${clip(claim, room.text)}: ${clip(why, room.text)}`
+  return list("unverified_claims", verdict.unresolved, room, read)
+}
+
 /** The result as the originator's model reads it: short, with ids to read more. */
 export function digest(output: WorkOutput, room: Room) {
   const findings = findingsOf(output)
@@ -57,7 +68,12 @@ export function digest(output: WorkOutput, room: Room) {
     ...(output.completion_reason ? { completion_reason: clip(output.completion_reason, room.text) } : {}),
     ...(summary.decision ? { decision: summary.decision } : {}),
     ...(summary.decision_reason ? { decision_reason: clip(summary.decision_reason, room.text) } : {}),
-    ...(summary.generated_summary ? { summary: clip(summary.generated_summary, room.text) } : {}),
+    // It tells what stands below anyway, except where not all of that fits.
+    ...(summary.generated_summary && findings.length > room.findings
+      ? { summary: clip(summary.generated_summary, room.text) }
+      : {}),
+    ...doubts(output, room),
+    ...(summary.change ? { change: summary.change } : {}),
     findings: findings.slice(0, room.findings).map((finding) => ({
       severity: finding.severity,
       category: clip(finding.category, room.text),

@@ -2,6 +2,7 @@ import { uniqueBy } from "remeda"
 import type { WorkArtifact } from "./artifact"
 import type { ContextMessage, ContextToolResult, MessagePart, WorkContext } from "./context"
 import { decisions } from "./decision"
+import { findings } from "./finding-text"
 import { select, type SelectLimit } from "./history-selector"
 
 /** The return itself is how artifacts arrive, not one of them. */
@@ -45,12 +46,12 @@ const modification = (part: MessagePart): WorkArtifact[] => {
   })
 }
 
-/** What a message history shows that its agent did: tool results, file modifications, decisions. */
+/** What a message history shows that its agent did: tool results, file modifications, decisions, findings. */
 export function artifacts(messages: readonly ContextMessage[], agentID: string): WorkArtifact[] {
   return messages
     .filter((message) => message.role === "assistant" && message.agent_name === agentID)
     .flatMap((message) => message.parts)
-    .flatMap((part) => [...toolResult(part), ...modification(part), ...decisions(part)])
+    .flatMap((part) => [...toolResult(part), ...modification(part), ...decisions(part), ...findings(part)])
 }
 
 /** The agent's last words: what it said after its last tool call, or the last that it said at all. */

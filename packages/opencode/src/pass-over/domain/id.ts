@@ -17,7 +17,7 @@ export const OwnerID = prefixed("own")
 export type OwnerID = z.infer<typeof OwnerID>
 
 /** The kinds of ids that carry their kind as a prefix. */
-export type Prefix = "ret" | "art" | "own" | "evt" | "gat" | "cmd" | "att" | "run" | "dlv"
+export type Prefix = "ret" | "art" | "own" | "evt" | "gat" | "cmd" | "att" | "run" | "dlv" | "chg" | "apl" | "sta"
 
 export const AgentID = z.string().min(1).max(200)
 export type AgentID = z.infer<typeof AgentID>

@@ -1,7 +1,7 @@
 import { z } from "zod"
 
 export const ManifestItem = z.strictObject({
-  kind: z.enum(["message", "file", "tool_result", "todo", "error"]),
+  kind: z.enum(["message", "digest", "file", "tool_result", "todo", "error"]),
   /** A message id, a path, a call id. */
   ref: z.string(),
   taken: z.enum(["whole", "part", "none"]),

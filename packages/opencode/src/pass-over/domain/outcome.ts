@@ -1,10 +1,12 @@
 import type { FindingArtifact, WorkArtifact } from "./artifact"
 import { bySeverity } from "./artifact"
+import { byteLength } from "./bytes"
 import { PassOverErrorCode } from "./errors"
 import type { AgentID, PassID } from "./id"
 import type { OutputStatus, PassOverMetadata, WorkOutput, WorkSummary } from "./output"
 import { findingLine, reported, says, type Report } from "./report"
 import type { Failure } from "./retry"
+import { summarise } from "./summary"
 
 /** What is known of a pass when it ends, whoever ended it. */
 export type Ending = {
@@ -24,7 +26,9 @@ const files = (artifacts: readonly WorkArtifact[]) =>
 
 function summary(ending: Ending, artifacts: readonly WorkArtifact[], more: Partial<WorkSummary>): WorkSummary {
   const findings = artifacts.filter((artifact) => artifact.type === "finding").toSorted(bySeverity)
+  const told = summarise({ artifacts: [...artifacts], style: "narrative", focus: "high_level" }, byteLength)
   return {
+    ...(told ? { generated_summary: told } : {}),
     findings: findings.map(findingLine),
     files_modified: files(artifacts),
     files_reviewed: ending.files_read,
@@ -37,7 +41,14 @@ function summary(ending: Ending, artifacts: readonly WorkArtifact[], more: Parti
 // The child's own word comes first, what it was seen doing after it; nothing that it said is said twice.
 function joined(said: readonly WorkArtifact[], observed: readonly WorkArtifact[]): WorkArtifact[] {
   const known = new Set(said.flatMap((artifact) => (artifact.type === "decision" ? [artifact.question] : [])))
-  return [...said, ...observed.filter((artifact) => artifact.type !== "decision" || !known.has(artifact.question))]
+  const found = said.some((artifact) => artifact.type === "finding")
+  return [
+    ...said,
+    ...observed.filter((artifact) => {
+      if (artifact.type === "finding") return !found
+      return artifact.type !== "decision" || !known.has(artifact.question)
+    }),
+  ]
 }
 
 const base = (ending: Ending, artifacts: WorkArtifact[]) => ({
@@ -78,7 +89,9 @@ export function fromReport(ending: Ending, report: Report): WorkOutput {
 
 function salvagedStatus(failure: Failure, some: boolean): OutputStatus {
   if (failure.code === PassOverErrorCode.CANCELLED || failure.code === PassOverErrorCode.DECLINED) return "aborted"
-  if (failure.code === PassOverErrorCode.SUBAGENT_TIMEOUT) return some ? "partial" : "aborted"
+  if (failure.code === PassOverErrorCode.SUBAGENT_TIMEOUT || failure.code === PassOverErrorCode.BUDGET_EXCEEDED) {
+    return some ? "partial" : "aborted"
+  }
   if (failure.code === PassOverErrorCode.INVALID_WORK_OUTPUT) return some ? "partial" : "failed"
   return "failed"
 }

@@ -1,5 +1,7 @@
 import { z } from "zod"
 import { WorkArtifact } from "./artifact"
+import { ChangeID, ChangeOrigin } from "./change/change"
+import { Evidence, OutputVerdict } from "./evidence-schema"
 import { AgentID, PassID } from "./id"
 import { Timestamp } from "./time"
 
@@ -10,6 +12,18 @@ export const ReviewDecision = z.enum(["approved", "rejected", "needs_modificatio
 export type ReviewDecision = z.infer<typeof ReviewDecision>
 
 export const WorkSummary = z.strictObject({
+  /** Computed from what the child was seen doing; it stands first in what the originator reads. */
+  verdict: OutputVerdict.optional(),
+  evidence: z.array(Evidence).optional(),
+  /** What the pass wants changed, or has changed: to be reviewed, applied and undone under this id. */
+  change: z
+    .strictObject({
+      change_id: ChangeID,
+      origin: ChangeOrigin,
+      files: z.int().nonnegative(),
+      notes: z.array(z.string()),
+    })
+    .optional(),
   generated_summary: z.string().optional(),
   decision: ReviewDecision.optional(),
   decision_reason: z.string().optional(),

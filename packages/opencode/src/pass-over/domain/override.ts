@@ -16,6 +16,12 @@ const onlyTo =
 const onlyLower = (wanted: number, now: number): No =>
   wanted <= now ? undefined : `${now} is the most that this pair allows`
 
+// For these 0 is no limit at all.
+const onlyTighter = (wanted: number, now: number): No => {
+  if (now === 0) return undefined
+  return wanted > 0 ? onlyLower(wanted, now) : `${now} is the most that this pair allows`
+}
+
 type Rules = { [S in keyof InlineOverride]-?: (wanted: NonNullable<InlineOverride[S]>, now: Effective) => No }
 
 // What a model may do to each setting (decision 12). A setting without a line does not compile.
@@ -29,6 +35,11 @@ const RULES: Rules = {
   pass_context: (wanted, now) => onlyTo(false)(wanted, now.pass_context),
   pass_files: (wanted, now) => onlyTo(false)(wanted, now.pass_files),
   max_context_size_bytes: (wanted, now) => onlyLower(wanted, now.max_context_size_bytes),
+  max_messages: (wanted, now) => onlyTighter(wanted, now.max_messages),
+  lookback_minutes: (wanted, now) => onlyTighter(wanted, now.lookback_minutes),
+  context_selection: () => undefined,
+  context_digest: (wanted, now) =>
+    wanted === "rules" || wanted === now.context_digest ? undefined : "only a person may spend a model on it",
   timeout_ms: (wanted, now) =>
     wanted <= now.max_compute_time_ms ? undefined : `${now.max_compute_time_ms} ms is the most that this agent may use`,
   idle_timeout_ms: (wanted, now) => onlyLower(wanted, now.idle_timeout_ms),
@@ -42,6 +53,18 @@ const RULES: Rules = {
   max_compute_time_ms: (wanted, now) => onlyLower(wanted, now.max_compute_time_ms),
   max_memory_mb: (wanted, now) => onlyLower(wanted, now.max_memory_mb),
   validate_output: (wanted, now) => onlyTo(true)(wanted, now.validate_output),
+  max_tokens: (wanted, now) => onlyTighter(wanted, now.max_tokens),
+  max_cost: (wanted, now) => onlyTighter(wanted, now.max_cost),
+  gate_ttl_ms: (wanted, now) => onlyLower(wanted, now.gate_ttl_ms),
+  gate_default: (wanted, now) =>
+    wanted === "reject" || wanted === now.gate_default ? undefined : "only a person may let a gate open by itself",
+  result_cache: (wanted, now) => onlyTo(false)(wanted, now.result_cache),
+  isolation: (wanted, now) =>
+    wanted === "worktree" || wanted === now.isolation
+      ? undefined
+      : "only a person may let it work in the project itself",
+  verify_command: (wanted, now) =>
+    wanted === now.verify_command ? undefined : "only a person may name a command that is run",
   output_schema: (_wanted, now) =>
     now.output_schema === undefined ? undefined : "this agent's answers already have a schema",
 }

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import type { AuditAction, PassOverAuditEntry } from "./audit-log"
-import type { PassOverErrorCode } from "./errors"
+import { ERRORS, errorName, type PassOverErrorCode } from "./errors"
 import { AgentID, OwnerID, PassID, SessionID } from "./id"
-import type { OutputStatus, WorkOutput } from "./output"
+import type { OutputStatus, ReviewDecision, WorkOutput } from "./output"
 import { ExpectedOutputType, Priority } from "./request"
 import { ReturnStatus } from "./return-context"
 
@@ -59,7 +59,24 @@ export type AuditNote = PassOverAuditEntry & {
   action: AuditAction
   actor: string
   error_code: PassOverErrorCode | null
+  decision: ReviewDecision | null
+  detail: Record<string, unknown> | null
 }
+
+/** Guide 7.3: what is known of an error, for whoever looks for it later. Never a stack: it would name our own insides. */
+const told = (code: PassOverErrorCode, pass: Noted, message: string) => ({
+  code,
+  name: errorName(code),
+  message,
+  recoverable: ERRORS[code].recoverable,
+  suggested_action: ERRORS[code].action,
+  context: {
+    session_id: pass.session_id,
+    from_agent: pass.originating_agent_id,
+    to_agent: pass.subagent_id,
+    chain_depth: pass.chain_depth ?? null,
+  },
+})
 
 export type NoteOptions = {
   action: AuditAction
@@ -70,7 +87,7 @@ export type NoteOptions = {
   summary?: string
 }
 
-const RETURNED: readonly AuditAction[] = ["returned", "processed"]
+const RETURNED: readonly AuditAction[] = ["returned", "processed", "reviewed", "applied", "undone"]
 
 const files = (output: WorkOutput | undefined) => output?.summary.files_modified ?? 0
 
@@ -89,13 +106,14 @@ export type Noted = Pick<
   | "policy"
   | "overrides"
   | "time_started"
->
+> & { chain_depth?: number }
 
 /** The audit entry of §7.1 for a pass at one moment: what it has not reached is null. */
 export function note(pass: Noted, options: NoteOptions): AuditNote {
   const { output } = options
   const returned = RETURNED.includes(options.action)
   const status: OutputStatus | null = output?.status ?? null
+  const summary = options.summary ?? output?.completion_reason ?? output?.summary.decision ?? ""
   return {
     pass_over_id: pass.id,
     session_id: pass.session_id,
@@ -119,10 +137,12 @@ export function note(pass: Noted, options: NoteOptions): AuditNote {
     applied_by: output?.metadata.applied_by ?? null,
     policy_applied: pass.policy,
     policy_overrides: pass.overrides,
-    summary: options.summary ?? output?.completion_reason ?? output?.summary.decision ?? "",
+    summary,
     action: options.action,
     actor: options.actor,
     error_code: options.error_code ?? null,
+    decision: output?.summary.decision ?? null,
+    detail: options.error_code ? { error: told(options.error_code, pass, summary) } : null,
   }
 }
 
@@ -130,9 +150,11 @@ export function note(pass: Noted, options: NoteOptions): AuditNote {
 export const PassEvent = z.strictObject({
   type: z.enum([
     "pass.requested",
+    "pass.queued",
     "pass.refused",
     "pass.dispatched",
     "pass.attempt",
+    "pass.artifact",
     "pass.staged",
     "pass.message",
     "pass.circle",
@@ -140,6 +162,16 @@ export const PassEvent = z.strictObject({
     "pass.timed_out",
     "pass.cancelled",
     "pass.processed",
+    "pass.changed",
+    "pass.reviewed",
+    "pass.applied",
+    "pass.undone",
+    "pass.verified",
+    "gate.asked",
+    "gate.answered",
+    "flow.started",
+    "flow.moved",
+    "flow.ended",
   ]),
   pass_over_id: z.string(),
   session_id: SessionID,

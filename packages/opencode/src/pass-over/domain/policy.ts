@@ -3,6 +3,7 @@ import type { AgentInfo } from "./agent"
 import { resolve, describeSource, type Resolved, type Written } from "./config"
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import { narrow } from "./override"
+import type { Pass } from "./pass"
 import type { Effective, InlineOverride, Setting } from "./preference"
 
 export type Asked = {
@@ -81,6 +82,13 @@ function disabled({ from, to }: Asked, resolved: Resolved): Refusal | undefined 
       detail: { setting: off, source: where, ...(values.reason ? { reason: values.reason } : {}) },
     },
   )
+}
+
+/** The memory that a pass's commands are held to, where somebody has said so: the system's own number is no limit. */
+export function memoryOf(pass: Pick<Pass, "preference">): number | undefined {
+  const { values, sources } = pass.preference as { values: Effective; sources: Resolved["sources"] }
+  const source = sources.max_memory_mb
+  return source === undefined || source.origin === "product" ? undefined : values.max_memory_mb
 }
 
 const stars = (pair: string) => (pair.startsWith("*") ? 2 : 0) + (pair.endsWith("*") ? 1 : 0)

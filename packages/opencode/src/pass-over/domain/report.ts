@@ -9,6 +9,8 @@ import {
   place,
   type WorkArtifact,
 } from "./artifact"
+import { Evidence } from "./evidence-schema"
+import { withMerged } from "./finding"
 import { ReviewDecision } from "./output"
 
 const Line = z.string().trim().min(1).max(20_000)
@@ -22,10 +24,21 @@ const ReportedFinding = z.strictObject({
   line: z.int().positive().optional(),
   column: z.int().positive().optional(),
   suggested_fix: z.string().max(200_000).optional(),
+  /** What the fix takes the place of, word for word. With it the fix becomes a proposal. */
+  replaces: z.string().min(1).max(200_000).optional(),
 })
 
 const ReportedArtifact = z.discriminatedUnion("type", [
-  FileModificationArtifact.extend({ old_content: z.string().default(""), confidence: Confidence.default("medium") }),
+  FileModificationArtifact.extend({
+    old_content: z.string().max(4_000_000).optional(),
+    new_content: z.string().max(4_000_000).optional(),
+    edits: z
+      .array(z.strictObject({ old_string: z.string().min(1), new_string: z.string() }))
+      .max(1_000)
+      .optional(),
+    reason: z.string().max(20_000).default(""),
+    confidence: Confidence.default("medium"),
+  }),
   DecisionArtifact.partial({ id: true }),
   MessageArtifact.extend({
     role: MessageArtifact.shape.role.default("assistant"),
@@ -45,6 +58,7 @@ export const Report = z.strictObject({
     .default([]),
   recommendations: z.array(Line).max(1_000).optional(),
   artifacts: z.array(ReportedArtifact).max(1_000).default([]),
+  evidence: z.array(Evidence).max(500).optional(),
   auto_apply_allowed: z.boolean().default(false),
 })
 export type Report = z.infer<typeof Report>
@@ -53,7 +67,7 @@ type Reported = z.infer<typeof ReportedFinding>
 
 const finding = (item: Reported | string): FindingArtifact => {
   if (typeof item === "string") return { type: "finding", severity: "warning", category: "general", message: item }
-  const { path, line, column, suggested_fix, ...rest } = item
+  const { path, line, column, suggested_fix, replaces: _replaces, ...rest } = item
   return {
     type: "finding",
     ...rest,
@@ -71,17 +85,21 @@ export function readReport(value: unknown): { ok: true; report: Report } | { ok:
 
 /** The report's own artifacts: what the child says, as opposed to what it was seen doing. */
 export function reported(report: Report, id: (index: number) => string): WorkArtifact[] {
-  const given = report.artifacts.map((artifact, index) =>
-    artifact.type === "decision" ? { ...artifact, id: artifact.id ?? id(index) } : artifact,
-  )
-  return [...report.findings.map(finding), ...given]
+  const given = report.artifacts.map((artifact, index): WorkArtifact => {
+    if (artifact.type === "decision") return { ...artifact, id: artifact.id ?? id(index) }
+    if (artifact.type !== "file_modification") return artifact
+    const { edits: _edits, old_content = "", new_content = "", ...rest } = artifact
+    return { ...rest, old_content, new_content }
+  })
+  return withMerged(report.findings.map(finding), given)
 }
 
 /** "src/total.ts:12 sums the wrong column", one line a finding. */
 export const findingLine = (item: FindingArtifact) => [place(item.location), item.message].filter(Boolean).join(" ")
 
 const TELLS = {
-  file_modification: ({ old_content, new_content }) => old_content !== new_content,
+  file_modification: ({ old_content, new_content, edits, deleted }) =>
+    deleted === true || (edits ?? []).length > 0 || (old_content ?? "") !== (new_content ?? ""),
   decision: ({ question, reasoning }) => `${question}${reasoning}`.trim() !== "",
   message: ({ content }) => content.trim() !== "",
   finding: ({ message }) => message.trim() !== "",

@@ -1,6 +1,11 @@
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { event } from "../domain/pass"
+import { conforms } from "../domain/output-schema"
+import type { Effective } from "../domain/preference"
+import { translateAll } from "../domain/translate"
 import { readReport, says, type Report } from "../domain/report"
+import { changesOf } from "./change/deps"
+import { checkProposals } from "./change/propose"
 import type { Engine } from "./engine"
 import type { Runner } from "./runner"
 
@@ -36,7 +41,10 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
       "Answer the user instead.",
     )
   }
-  const read = readReport(returning.report)
+  const { workspace, pass } = runner
+  // Whatever it calls its tree, to everybody else it is the project.
+  const report = workspace ? translateAll(returning.report, workspace.directory, pass.directory) : returning.report
+  const read = readReport(report)
   if (!read.ok) {
     return no(PassOverErrorCode.INVALID_WORK_OUTPUT, `The return is not valid:\n${read.problem}`, REPAIR)
   }
@@ -47,7 +55,27 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
       `Say what you found, or give decision_reason where there was nothing to find. ${REPAIR}`,
     )
   }
-  return unfinished(engine, runner) ?? stage(engine, runner, read.report)
+  const { validate_output, output_schema } = runner.pass.preference.values as Effective
+  if (validate_output && output_schema) {
+    const checked = conforms(output_schema, returning.report)
+    if (!checked.ok) {
+      return no(
+        PassOverErrorCode.INVALID_WORK_OUTPUT,
+        `The user wants returns of ${runner.pass.subagent_id} in a form of their own:\n${checked.problem}`,
+        REPAIR,
+      )
+    }
+  }
+  const deps = changesOf(engine)
+  const proposed = deps ? await checkProposals(deps, runner.pass.directory, read.report) : read
+  if (!proposed.ok) {
+    return no(
+      PassOverErrorCode.INVALID_WORK_OUTPUT,
+      `What you propose does not fit the files:\n${proposed.problem}`,
+      REPAIR,
+    )
+  }
+  return unfinished(engine, runner) ?? stage(engine, runner, proposed.report)
 }
 
 async function stage(engine: Engine, runner: Runner, report: Report): Promise<Returned> {

@@ -1,104 +1,20 @@
-import type { ContextMessage } from "../domain/context"
-import { check } from "../domain/chain-validator"
+import { describeOver, type Over } from "../domain/budget"
 import { allowedTime } from "../domain/config"
-import { PassOverErrorCode, refuse, sentence, toError, type Refusal } from "../domain/errors"
+import { PassOverErrorCode, refuse, sentence, type Refusal } from "../domain/errors"
 import type { PassID } from "../domain/id"
 import { event, note, type Noted, type Pass } from "../domain/pass"
-import { rule, type Policy } from "../domain/policy"
-import type { InlineOverride } from "../domain/preference"
-import type { ExpectedOutputType, PassOverRequest, Priority } from "../domain/request"
-import { move } from "../domain/return-context"
-import { createWatch } from "./circles"
+import type { PassOverRequest } from "../domain/request"
+import { begin } from "./begin"
 import { gather, type Gathered } from "./context"
-import { bringWhenDone } from "./deliver"
-import { complete } from "./recover"
-import { endBelow, type Engine, type Project } from "./engine"
-import type { Outcome } from "./port"
-import { createProgress } from "./progress"
-import { createRunner, type Runner } from "./runner"
+import type { Engine, Project } from "./engine"
+import { grant, type Ask, type Caller, type Granted } from "./grant"
+import type { Runner } from "./runner"
 
-/** Who asks: taken from the host, never from what the asker says. */
-export type Caller = {
-  agent: string
-  session_id: string
-  message_id: string | null
-  call_id: string | null
-  /** A person's override has no limits, a model's may only narrow. */
-  by: "person" | "model"
-  model: string | null
-  /** The history of the caller's session, where the host has handed it over already. */
-  history?: () => ContextMessage[]
-  /** Asks a person before the pass starts; who cannot be asked, has said no. */
-  confirm?: (from: string, to: string) => Promise<Refusal | undefined>
-}
-
-export type Ask = {
-  subagent: string
-  objective: string
-  reason: string
-  background?: string | undefined
-  files?: readonly string[] | undefined
-  constraints?: readonly string[] | undefined
-  expected_output_type?: ExpectedOutputType | undefined
-  priority?: Priority | undefined
-  timeout_ms?: number | undefined
-  model?: string | undefined
-  wait?: boolean | undefined
-  return_required?: boolean | undefined
-  auto_apply_on_success?: boolean | undefined
-  override?: InlineOverride | undefined
-}
+export type { Ask, Caller } from "./grant"
 
 export type Sent =
   | { ok: true; runner: Runner; created: boolean }
   | { ok: false; refusal: Refusal; pass_over_id: string }
-
-type Granted = {
-  policy: Policy
-  ancestors: string[]
-  chain_depth: number
-  parent: Pass | undefined
-  root_session_id: string
-  objective_hash: string
-}
-
-const normal = (objective: string) => objective.replaceAll(/\s+/g, " ").trim().toLowerCase()
-
-/** Policy, chain, repetition and the caller's own deadline: everything that can refuse a pass before it exists. */
-async function grant(engine: Engine, project: Project, caller: Caller, ask: Ask) {
-  const above = engine.running.byChild(caller.session_id)
-  const parent = above?.pass ?? (await engine.store.byChild(caller.session_id))
-  const [written, agents, root_session_id] = await Promise.all([
-    project.written(),
-    project.host.agents(),
-    parent ? parent.root_session_id : project.host.root(caller.session_id),
-  ])
-  const override = {
-    ...ask.override,
-    ...(ask.timeout_ms === undefined ? {} : { timeout_ms: ask.timeout_ms }),
-    ...(ask.auto_apply_on_success === undefined ? {} : { auto_apply: ask.auto_apply_on_success }),
-    ...(ask.constraints && ask.constraints.length > 0 ? { constraints: [...ask.constraints] } : {}),
-  }
-  const ruled = rule(
-    { from: caller.agent, to: ask.subagent, override, by: caller.by },
-    { written, agents, defaults: engine.agents.defaults },
-  )
-  if (!ruled.ok) return ruled
-  const objective_hash = engine.hash(normal(ask.objective))
-  const checked = check(
-    { from: caller.agent, to: ask.subagent },
-    {
-      above: parent?.ancestors ?? [],
-      repeated: await engine.store.repeated({ root_session_id, from: caller.agent, to: ask.subagent, objective_hash }),
-      remaining_ms: above?.remaining_ms,
-      max_chain_depth: ruled.policy.values.max_chain_depth,
-    },
-  )
-  if (!checked.ok) return checked
-  const { ancestors, chain_depth } = checked
-  const granted: Granted = { policy: ruled.policy, ancestors, chain_depth, parent, root_session_id, objective_hash }
-  return { ok: true as const, granted }
-}
 
 type Asked = { id: PassID; caller: Caller; ask: Ask }
 
@@ -134,7 +50,7 @@ function newPass(
     auto_apply_on_success: values.auto_apply,
     model: ask.model ?? caller.model,
     // A nested pass never outlives its caller's deadline.
-    timeout_ms: Math.max(1, Math.floor(Math.min(allowedTime(values), left ?? Infinity))),
+    timeout_ms: Math.max(1, Math.floor(Math.min(allowedTime(values), left ?? granted.limits.tree.time_ms ?? Infinity))),
     context_bytes,
     parent_pass_id: granted.parent?.id ?? null,
     trace_id: granted.parent?.trace_id ?? id,
@@ -169,15 +85,23 @@ const requestOf = (pass: Pass, gathered: Gathered): PassOverRequest => ({
   expected_output_type: pass.expected_output_type,
 })
 
-async function open(engine: Engine, pass: Pass, gathered: Gathered, values: Policy["values"]) {
+type Opening = { pass: Pass; gathered: Gathered; granted: Granted; asks: boolean }
+
+async function open(engine: Engine, { pass, gathered, granted, asks }: Opening) {
   const at = pass.time_created
-  const { pass: kept, created } = await engine.store.open({
+  const { values } = granted.policy
+  return engine.store.open({
     pass,
     request: requestOf(pass, gathered),
     manifest: gathered.manifest,
     return_id: engine.ids.make("ret"),
     auto_return_enabled: values.auto_return,
     auto_apply_enabled: values.auto_apply,
+    slot: {
+      limits: granted.limits,
+      reserve: { tokens: values.max_tokens, cost: values.max_cost },
+      waiting: asks,
+    },
     note: note(pass, {
       action: "requested",
       actor: pass.originating_agent_id,
@@ -186,18 +110,6 @@ async function open(engine: Engine, pass: Pass, gathered: Gathered, values: Poli
     }),
     event: event(pass, "pass.requested", at, { from: pass.originating_agent_id, to: pass.subagent_id }),
   })
-  if (!created) return { pass: kept, created }
-  const decided = move(kept, "waiting_for_return")
-  if (!decided.ok) throw toError(decided.refusal)
-  const started: Pass = { ...kept, time_started: engine.clock.now() }
-  const dispatched = await engine.store.commit({
-    pass: kept,
-    move: decided.move,
-    at: started.time_started ?? at,
-    note: note(started, { action: "dispatched", actor: engine.owner_id, at: engine.clock.now() }),
-    event: event(kept, "pass.dispatched", engine.clock.now()),
-  })
-  return { pass: dispatched === "stale" ? kept : dispatched, created }
 }
 
 /** A refusal leaves its own line in the audit: who was refused what, and why. */
@@ -233,12 +145,17 @@ async function refused(engine: Engine, project: Project, asked: Asked, refusal: 
   return { ok: false, refusal, pass_over_id: noted.id }
 }
 
-/** Step 4: a person decides before anything starts, where the policy wants it so. */
-async function confirmed(caller: Caller, ask: Ask, granted: Granted): Promise<Refusal | undefined> {
-  if (!granted.policy.values.require_confirmation || caller.by === "person") return
-  if (caller.confirm) return caller.confirm(caller.agent, ask.subagent)
-  return refuse(PassOverErrorCode.DECLINED, "This pass needs a person's confirmation, and nobody can be asked here.")
-}
+const overBudget = (over: Over): Refusal =>
+  refuse(PassOverErrorCode.BUDGET_EXCEEDED, `${describeOver(over)}.`, {
+    suggestion: "Finish with what there is, or ask the user to raise limits.tree in pass-over.json.",
+    detail: over,
+  })
+
+// The host runs a call again when its model's answer broke off behind it. What it began then has its own outcome.
+const madeBefore = (pass: Pass): Refusal =>
+  refuse(PassOverErrorCode.STALE_REVISION, `This call was made before, as pass ${pass.id} (${pass.status}).`, {
+    suggestion: "Read its result with pass_over_read, or make a new call.",
+  })
 
 /** Hands a piece of work over, or says why not. What comes back runs; its outcome comes exactly once. */
 export async function send(engine: Engine, project: Project, caller: Caller, ask: Ask): Promise<Sent> {
@@ -246,8 +163,6 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
   const decided = await grant(engine, project, caller, ask)
   if (!decided.ok) return refused(engine, project, asked, decided.refusal)
   const { granted } = decided
-  const declined = await confirmed(caller, ask, granted)
-  if (declined) return refused(engine, project, asked, declined)
   const gathered = await gather(
     { host: project.host, tokens: engine.tokens, hash: engine.hash },
     {
@@ -257,42 +172,27 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
       background: ask.background,
       files: ask.files ?? [],
       now: engine.clock.now(),
+      model: ask.model,
       history: caller.history,
     },
     granted.policy.values,
   )
   const pass = newPass(engine, project, { asked, granted, context_bytes: gathered.bytes })
-  const opened = await open(engine, pass, gathered, granted.policy.values)
+  // Who starts a pass by hand has said yes to it.
+  const asks = granted.policy.values.require_confirmation && caller.by !== "person"
+  const opened = await open(engine, { pass, gathered, granted, asks })
+  if ("over" in opened) return refused(engine, project, asked, overBudget(opened.over))
   const already = engine.running.get(opened.pass.id)
   if (already) return { ok: true, runner: already, created: false }
-  return { ok: true, runner: run(engine, project, opened.pass, { gathered, granted }), created: opened.created }
-}
-
-async function over(engine: Engine, project: Project, runner: Runner, outcome: Outcome) {
-  const { pass } = runner
-  endBelow(engine.running, pass.id, outcome.output.status)
-  engine.running.remove(pass.id)
-  project.logged(pass.session_id)
-  try {
-    await complete(engine, project, pass, outcome)
-    await bringWhenDone(engine, project, pass)
-  } catch (error) {
-    engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) })
-  }
-}
-
-function run(engine: Engine, project: Project, pass: Pass, given: { gathered: Gathered; granted: Granted }): Runner {
-  const { gathered, granted } = given
-  const progress = createProgress(project.host, engine.clock)
-  const runner = createRunner(
-    { ...engine, host: project.host, changed: progress.changed },
-    pass,
-    { request: requestOf(pass, gathered), manifest: gathered.manifest, constraints: pass.constraints },
-    { time_ms: pass.timeout_ms, idle_ms: granted.policy.values.idle_timeout_ms },
-  )
-  const { host } = project
-  engine.running.add({ runner, host, watch: createWatch({ ...engine, host }, runner) })
-  void runner.outcome.then((outcome: Outcome) => over(engine, project, runner, outcome))
-  runner.start()
-  return runner
+  if (!opened.created) return refused(engine, project, asked, madeBefore(opened.pass))
+  const runner = begin(engine, project, {
+    pass: opened.pass,
+    request: requestOf(pass, gathered),
+    manifest: gathered.manifest,
+    limits: granted.limits,
+    place: opened.place,
+    asks,
+    surface: caller.surface,
+  })
+  return { ok: true, runner, created: true }
 }

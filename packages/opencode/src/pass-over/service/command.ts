@@ -3,10 +3,11 @@ import type { PassID } from "../domain/id"
 import { event } from "../domain/pass"
 import { ended } from "../domain/return-context"
 import type { Engine } from "./engine"
-import type { Command, Host } from "./port"
+import type { Command, CommandState } from "./port"
+import type { Host } from "./port-host"
 import type { Runner } from "./runner"
 
-export type Done = { ok: true; text: string } | { ok: false; refusal: Refusal }
+export type Done = { ok: true; text: string; command_id?: string } | { ok: false; refusal: Refusal }
 
 const no = (code: PassOverErrorCode, message: string, suggestion: string): Done => ({
   ok: false,
@@ -18,7 +19,7 @@ async function message(engine: Engine, host: Host, runner: Runner, command: Comm
   if (child === null) {
     return no(PassOverErrorCode.STALE_REVISION, "Its child has not started yet.", "Try again in a moment.")
   }
-  await host.say(child, `${command.actor} says: ${command.text}`)
+  await host.say(child, `${command.actor} says: ${command.text}`, runner.pass)
   await engine.store.announce(
     event(runner.pass, "pass.message", engine.clock.now(), { actor: command.actor, text: command.text }),
   )
@@ -57,10 +58,30 @@ export async function attend(engine: Engine) {
   }
 }
 
-export type Order = { pass_over_id: PassID; kind: Command["kind"]; text: string; actor: string }
+export type Order = {
+  pass_over_id: PassID
+  kind: Command["kind"]
+  text: string
+  actor: string
+  /** How long to wait for the word of another process that runs the pass; not at all where it is left out. */
+  patience_ms?: number
+}
+
+const LOOK_AGAIN_MS = 50
+
+/** What became of a command, once its owner has said so or the patience is over. */
+async function settled(engine: Engine, command_id: string, patience_ms: number): Promise<CommandState | undefined> {
+  const until = engine.clock.mono() + patience_ms
+  for (;;) {
+    const state = await engine.store.commandState(command_id)
+    if (state?.status !== "pending" || engine.clock.mono() >= until) return state
+    await new Promise<void>((resolve) => void engine.clock.after(LOOK_AGAIN_MS, resolve))
+  }
+}
 
 /** Asks for something of a pass, wherever it runs: here at once, elsewhere through a row that its owner picks up. */
-export async function order(engine: Engine, { pass_over_id, kind, text, actor }: Order): Promise<Done> {
+export async function order(engine: Engine, asked: Order): Promise<Done> {
+  const { pass_over_id, kind, text, actor, patience_ms = 0 } = asked
   const pass = await engine.store.find(pass_over_id)
   if (!pass) return no(PassOverErrorCode.NOT_FOUND, `No pass ${pass_over_id} is known.`, "Check the id.")
   if (ended(pass.status) || pass.status === "returned") {
@@ -73,9 +94,9 @@ export async function order(engine: Engine, { pass_over_id, kind, text, actor }:
   const command: Command = { command_id: engine.ids.make("cmd"), pass_over_id, kind, text, actor }
   await engine.store.command(command, engine.clock.now())
   if (pass.owner_id === engine.owner_id) await attend(engine)
-  const state = await engine.store.commandState(command.command_id)
+  const state = await settled(engine, command.command_id, patience_ms)
   if (state?.status === "done") return { ok: true, text: state.result ?? "Done." }
   if (state?.status === "refused")
     return no(PassOverErrorCode.STALE_REVISION, state.result ?? "Refused.", "Read its outcome instead.")
-  return { ok: true, text: "Handed to the opencode that runs this pass." }
+  return { ok: true, text: "Handed to the opencode that runs this pass.", command_id: command.command_id }
 }

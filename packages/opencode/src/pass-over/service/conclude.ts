@@ -1,11 +1,14 @@
+import type { WorkArtifact } from "../domain/artifact"
 import type { AuditAction } from "../domain/audit-log"
 import type { ContextMessage } from "../domain/context"
 import { PassOverErrorCode } from "../domain/errors"
+import { judge } from "../domain/evidence"
 import { artifacts, filesRead, lastWords } from "../domain/extract"
-import { fromReport, fromSalvage, type Ending } from "../domain/outcome"
+import { blockers, fromReport, fromSalvage, type Ending } from "../domain/outcome"
 import type { OriginationLink, WorkOutput } from "../domain/output"
+import type { Effective } from "../domain/preference"
 import { event, note, type Pass } from "../domain/pass"
-import type { Report } from "../domain/report"
+import { reported, type Report } from "../domain/report"
 import { move } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
 import type { Usage } from "../domain/run"
@@ -23,6 +26,19 @@ export type Facts = {
   wall_ms: number
   waited_ms: number
   attempt: Attempt | undefined
+  /** What the child changed, to the byte, where that was taken. */
+  taken?: Taken | undefined
+}
+
+/** A change set as an outcome tells of it. */
+export type Taken = {
+  change: NonNullable<WorkOutput["summary"]["change"]> | undefined
+  /** In the place of what its tool calls alone would show. */
+  artifacts: readonly WorkArtifact[] | undefined
+  /** Paths that it was seen to have changed. */
+  changed: readonly string[]
+  /** The directory that it worked in, where that is not the project's. */
+  directory: string | undefined
 }
 
 type End = "returned" | "timed_out" | "cancelled"
@@ -51,12 +67,48 @@ function chain(pass: Pass, at: number): OriginationLink[] {
   ]
 }
 
-function ending({ pass, messages = [], at, wall_ms, waited_ms, failure }: Facts): Ending {
+function observed(messages: readonly ContextMessage[], agent: string, taken: Taken | undefined): WorkArtifact[] {
+  const seen = artifacts(messages, agent)
+  const exact = taken?.artifacts
+  return exact ? [...seen.filter(({ type }) => type !== "file_modification"), ...exact] : seen
+}
+
+/** The outcome with the verdict on it, and with what it changed. */
+function judged({ pass, report, messages = [], taken }: Facts, output: WorkOutput): WorkOutput {
+  const { decision, decision_reason, recommendations = [] } = output.summary
+  const evidence = report?.evidence ?? []
+  const said = report ? reported(report, (index) => `${pass.id}:${index + 1}`) : []
+  const verdict = judge(
+    {
+      evidence,
+      status: output.status,
+      decision,
+      decision_reason,
+      recommendations,
+      said,
+      expected: pass.expected_output_type,
+    },
+    {
+      messages,
+      roots: [...(taken?.directory === undefined ? [] : [taken.directory]), pass.directory],
+      changed: taken?.changed ?? [],
+    },
+  )
+  const summary = {
+    ...output.summary,
+    verdict,
+    ...(evidence.length > 0 ? { evidence } : {}),
+    ...(taken?.change ? { change: taken.change } : {}),
+  }
+  return { ...output, summary }
+}
+
+function ending({ pass, messages = [], at, wall_ms, waited_ms, failure, taken }: Facts): Ending {
   return {
     pass_over_id: pass.id,
     originating_agent_id: pass.originating_agent_id,
     subagent_id: pass.subagent_id,
-    observed: artifacts(messages, pass.subagent_id),
+    observed: observed(messages, pass.subagent_id, taken),
     last_words: failure ? lastWords(messages, pass.subagent_id) : "",
     files_read: filesRead(messages),
     metadata: {
@@ -77,16 +129,25 @@ function ending({ pass, messages = [], at, wall_ms, waited_ms, failure }: Facts)
   }
 }
 
+/** Whether a person sees a result before its originator does: decision 11. */
+function holds(pass: Pass, output: WorkOutput, error_code: PassOverErrorCode | null): boolean {
+  const { auto_return, auto_review } = pass.preference.values as Effective
+  if (auto_return || !pass.return_required || endOf(error_code) === "cancelled") return false
+  return !(auto_review && !blockers(output))
+}
+
 /** The outcome of a pass: from its return where there is one, else from what is left of its child. */
 export function outcomeOf(facts: Facts): Outcome {
   const failure = facts.report ? facts.failure : (facts.failure ?? LOST)
   const end = ending({ ...facts, failure })
-  const output = facts.report && !failure ? fromReport(end, facts.report) : fromSalvage(end, failure ?? LOST)
+  const told = facts.report && !failure ? fromReport(end, facts.report) : fromSalvage(end, failure ?? LOST)
+  const output = judged(facts, told)
   return {
     output,
     usage: facts.usage,
     error_code: failure?.code ?? null,
     transcript: facts.messages || facts.pass.child_session_id === null ? "read" : "unread",
+    ...(holds(facts.pass, output, failure?.code ?? null) ? { held: true } : {}),
   }
 }
 
@@ -103,7 +164,8 @@ export const modeOf = (pass: Pass): Delivery["mode"] => {
 export function conclude(ids: Ids, facts: Facts, outcome: Outcome, mode: Delivery["mode"]): Settled | undefined {
   const { pass, at } = facts
   const { output, error_code } = outcome
-  const end = endOf(error_code)
+  // What never went out can only be cancelled, whatever kept it from starting.
+  const end = pass.status === "initial" ? "cancelled" : endOf(error_code)
   const decided = move(pass, end)
   if (!decided.ok) return
   return {
@@ -116,7 +178,7 @@ export function conclude(ids: Ids, facts: Facts, outcome: Outcome, mode: Deliver
     error_code,
     transcript: outcome.transcript,
     attempt: facts.attempt,
-    delivery: { mode, status: mode === "none" ? "delivered" : "pending" },
+    delivery: { mode, status: mode === "none" ? "delivered" : outcome.held ? "held" : "pending" },
     note: note(pass, { action: end, actor: pass.subagent_id, at, output, error_code: error_code ?? undefined }),
     event: event(pass, EVENTS[end], at, {
       status: output.status,

@@ -1,7 +1,10 @@
-import { envelope } from "../domain/envelope"
+import { envelope, headline } from "../domain/envelope"
+import { told, type Gate } from "../domain/gate"
 import { event, note, type Pass } from "../domain/pass"
+import type { Effective } from "../domain/preference"
 import { move } from "../domain/return-context"
 import type { Engine, Project } from "./engine"
+import { openGate } from "./gate"
 import type { Commit, Delivery, Outcome } from "./port"
 
 /** What the originator's model reads when its pass has come back. */
@@ -92,12 +95,66 @@ export async function bringWhenDone(engine: Engine, project: Project, pass: Pass
   })
 }
 
+/** Asks a person whether a result may reach its originator; nobody waits for the answer here. */
+export async function holdBack(engine: Engine, pass: Pass, outcome: Outcome) {
+  const values = pass.preference.values as Effective
+  await openGate(engine, {
+    key: `${pass.id}:delivery`,
+    kind: "delivery",
+    pass,
+    session_id: pass.root_session_id,
+    directory: pass.directory,
+    asked_by: pass.subagent_id,
+    question: `May this reach ${pass.originating_agent_id}? ${headline(outcome.output, outcome.usage.cost)}`,
+    detail: {
+      findings: outcome.output.summary.findings.slice(0, 20),
+      decision: outcome.output.summary.decision ?? null,
+    },
+    policy: "auto_return is false",
+    default_action: values.gate_default,
+    ttl_ms: values.gate_ttl_ms,
+  })
+}
+
+/** Carries out a person's word about a held result. */
+export async function releaseOrDrop(engine: Engine, project: Project, gate: Gate) {
+  const pass = gate.pass_over_id === null ? undefined : await engine.store.find(gate.pass_over_id)
+  const outcome = pass && (await engine.store.outcome(pass.id))
+  if (!pass || !outcome) return
+  if (gate.status === "approved") {
+    if (await engine.store.release(pass.id)) await bringWhenDone(engine, project, pass)
+    return
+  }
+  await engine.store.redirect({ pass_over_id: pass.id, mode: "none" })
+  // Nobody confirmed it in time, or a person said no: the two ends that decision 9 has for a result.
+  const end = gate.answered_by === null ? "timed_out" : "cancelled"
+  const decided = move(pass, end)
+  if (!decided.ok) return
+  const at = engine.clock.now()
+  await engine.store.commit({
+    pass,
+    move: decided.move,
+    at,
+    note: note(pass, {
+      action: end,
+      actor: gate.answered_by ?? "default",
+      at,
+      output: outcome.output,
+      summary: told(gate),
+    }),
+    event: event(pass, end === "timed_out" ? "pass.timed_out" : "pass.cancelled", at, { gate_id: gate.gate_id }),
+  })
+}
+
 /** The tool call that waited for this result is gone: what is worth reading goes into the session as a message. */
 export async function missed(engine: Engine, project: Project, pass: Pass, outcome: Outcome) {
-  const worth = outcome.output.status === "completed" || outcome.output.artifacts.length > 0
+  if (outcome.taken) return
+  const { status, artifacts } = outcome.output
+  // What a child did that has not been read yet may be anything.
+  const worth = status === "completed" || artifacts.length > 0 || outcome.transcript === "unread"
   await engine.store.redirect({ pass_over_id: pass.id, mode: worth ? "message" : "none" })
   if (!worth) return
   const delivery = (await engine.store.deliveries(pass.session_id)).find((waiting) => waiting.pass_over_id === pass.id)
   // Who stopped the originator does not want it to go on by itself.
-  if (delivery) await bring(engine, project, { pass, delivery, start: false })
+  if (delivery?.status === "pending") await bring(engine, project, { pass, delivery, start: false })
 }

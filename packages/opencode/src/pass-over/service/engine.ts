@@ -1,10 +1,20 @@
+import type { FilePort } from "./change/deps"
 import type { Written } from "../domain/config"
 import { PassOverErrorCode } from "../domain/errors"
 import type { PassID, SessionID } from "../domain/id"
+import { event } from "../domain/pass"
+import type { Turn } from "../domain/circle"
 import type { InlineOverride } from "../domain/preference"
+import { providerOf } from "../domain/queue"
+import { createNews, type News } from "./news"
+import { createWaits, type Waits } from "./waits"
+import type { BudgetWatch } from "./budget"
 import type { Watch } from "./circles"
+import type { Workspaces } from "./port-workspace"
+import type { Rights } from "./right"
 import type { Runner } from "./runner"
-import type { Clock, Host, HostEvent, Ids, Log, Store, Tokens } from "./port"
+import type { Clock, Ids, Log, Store, Tokens } from "./port"
+import type { Host, HostEvent } from "./port-host"
 
 /** What one opencode process brings to all the projects that it has open. */
 export type EngineDeps = {
@@ -16,6 +26,10 @@ export type EngineDeps = {
   log: Log
   owner_id: `own_${string}`
   user_id: string | null
+  /** Nobody sits before it: what is asked there is answered elsewhere or by default. */
+  headless: boolean
+  /** How files of a project are changed; without it proposals are only told. */
+  files?: FilePort | undefined
   /** What our own agents carry in the registry. */
   agents: { defaults: Record<string, InlineOverride>; originators: readonly string[] }
 }
@@ -25,17 +39,25 @@ export type Project = {
   host: Host
   directory: string
   written(): Promise<Written[]>
+  /** Trees for children that do not work in the project itself. */
+  workspaces?: Workspaces | undefined
   /** Brings the log files of a session up to date; it never throws and is not waited for. */
   logged(session_id: SessionID): void
 }
 
 export type Engine = EngineDeps & {
   running: Running
+  /** Who here waits for which answer of a person. */
+  gates: Waits
+  /** Told whenever another place may have become free, or somebody else has written. */
+  news: News
+  /** The projects that this process has open. */
+  projects: Map<string, Project>
   hear(event: HostEvent): void
 }
 
 /** A running pass with the host that it lives in and who watches it. */
-export type Entry = { runner: Runner; host: Host; watch: Watch }
+export type Entry = { runner: Runner; host: Host; watch: Watch; budget: BudgetWatch; rights?: Rights }
 
 /** The passes that this process runs, by id and by child session. */
 export type Running = {
@@ -43,6 +65,7 @@ export type Running = {
   remove(id: PassID): void
   get(id: PassID): Runner | undefined
   hostOf(id: PassID): Host | undefined
+  rights(id: PassID): Rights | undefined
   /** What runs in a child session. */
   entry(session_id: SessionID): Entry | undefined
   byChild(session_id: SessionID): Runner | undefined
@@ -61,6 +84,7 @@ export function createRunning(): Running {
     remove: (id) => void entries.delete(id),
     get: (id) => entries.get(id)?.runner,
     hostOf: (id) => entries.get(id)?.host,
+    rights: (id) => entries.get(id)?.rights,
     entry,
     byChild: (session_id) => entry(session_id)?.runner,
     below: (id) => all().filter((runner) => runner.pass.parent_pass_id === id),
@@ -73,11 +97,30 @@ function* upwards(running: Running, runner: Runner | undefined): Generator<Runne
   for (let at = runner; at; at = at.pass.parent_pass_id ? running.get(at.pass.parent_pass_id) : undefined) yield at
 }
 
+/** How much of a tool's input and answer goes into the event stream. */
+const SHOWN = 2_000
+
 const READ_ONLY = ["read", "grep", "glob", "list", "webfetch", "websearch", "todowrite", "skill"]
+
+/** A provider that asks for patience gets fewer at once for a while. */
+function cool({ store, clock, log }: EngineDeps, { pass }: Runner, until: number) {
+  const provider = providerOf(pass.model)
+  if (provider === null) return
+  store
+    .cool({ provider, until, now: clock.now() })
+    .catch((error: unknown) => log("warn", "a provider's wish could not be written down", { error: String(error) }))
+}
 
 export function createEngine(deps: EngineDeps): Engine {
   const running = createRunning()
   const asked = new Set<string>()
+
+  // What a child does is seen while it runs. Losing a line of it in a bad moment harms nobody: the outcome has it all.
+  function show({ pass }: Runner, turn: Turn) {
+    const { tool, input, output, failed } = turn
+    const data = { tool, failed, input: input.slice(0, SHOWN), output: output.slice(0, SHOWN) }
+    deps.store.announce(event(pass, "pass.artifact", deps.clock.now(), data)).catch(() => {})
+  }
 
   function hear(heard: HostEvent) {
     const entry = running.entry(heard.session_id)
@@ -86,6 +129,7 @@ export function createEngine(deps: EngineDeps): Engine {
     if (heard.type === "step") {
       runner.input({ type: "step", usage: heard.usage })
       entry.watch.step()
+      entry.budget.step()
       for (const above of upwards(running, runner)) if (above !== runner) above.input({ type: "activity" })
       return
     }
@@ -98,7 +142,11 @@ export function createEngine(deps: EngineDeps): Engine {
       for (const waiting of upwards(running, runner)) waiting.input({ type: "waiting", more: heard.open })
       return
     }
-    if (heard.type === "turn") return entry.watch.turn(heard.turn)
+    if (heard.type === "turn") {
+      show(runner, heard.turn)
+      return entry.watch.turn(heard.turn)
+    }
+    if (heard.type === "retry") return cool(deps, runner, heard.until)
     if (heard.type === "deleted") {
       const failure = { code: PassOverErrorCode.CANCELLED, message: "its session was deleted", final: true }
       return runner.input({ type: "cancel", failure })
@@ -109,7 +157,7 @@ export function createEngine(deps: EngineDeps): Engine {
     for (const above of upwards(running, runner)) if (above !== runner) above.input({ type: "activity" })
   }
 
-  return { ...deps, running, hear }
+  return { ...deps, running, gates: createWaits(), news: createNews(), projects: new Map(), hear }
 }
 
 /** Ends what a pass has started when the pass itself ends; passes that nobody waits for go on. */

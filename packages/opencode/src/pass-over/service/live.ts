@@ -3,10 +3,27 @@ import { event, type Pass } from "../domain/pass"
 import type { Report } from "../domain/report"
 import type { PassOverRequest } from "../domain/request"
 import type { Failure } from "../domain/retry"
+import type { Rule } from "../domain/right"
 import type { Run } from "../domain/run"
-import type { Attempt, AttemptKind, Clock, Host, Ids, Log, Store } from "./port"
+import type { FilePort } from "./change/deps"
+import type { Recorder } from "./change/record"
+import type { Workspace, Workspaces } from "./port-workspace"
+import type { Attempt, AttemptKind, Clock, Ids, Log, Store } from "./port"
+import type { Host } from "./port-host"
 
-export type RunDeps = { store: Store; host: Host; clock: Clock; ids: Ids; log: Log }
+export type RunDeps = {
+  store: Store
+  host: Host
+  clock: Clock
+  ids: Ids
+  log: Log
+  /** The rules that a child's session starts with. */
+  rules: (pass: Pass) => Promise<readonly Rule[]>
+  owner_id: `own_${string}`
+  files?: FilePort | undefined
+  /** Trees for children that do not work in the project itself. */
+  workspaces?: Workspaces | undefined
+}
 
 /** What a pass was given to run with. It does not change while it runs. */
 export type Assignment = {
@@ -22,6 +39,10 @@ export type Live = {
   pass: Pass
   run: Run
   report?: Report
+  workspace?: Workspace
+  recorder?: Recorder
+  /** What it waits for, in words, while it waits for a person or its turn. */
+  waiting?: string | undefined
   attempt?: Attempt
   attempts: number
 }

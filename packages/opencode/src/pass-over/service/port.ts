@@ -1,18 +1,24 @@
-import type { AgentInfo } from "../domain/agent"
 import type { WorkArtifact } from "../domain/artifact"
 import type { AuditAction, AuditLine } from "../domain/audit-log"
-import type { ContextFile, ContextMessage, Todo } from "../domain/context"
 import type { PassOverErrorCode } from "../domain/errors"
-import type { AgentID, OwnerID, PassID, Prefix, ReturnID, SessionID } from "../domain/id"
+import type { OwnerID, PassID, Prefix, ReturnID } from "../domain/id"
 import type { Manifest } from "../domain/manifest"
 import type { WorkOutput } from "../domain/output"
 import type { AuditNote, Pass, PassEvent } from "../domain/pass"
-import type { PassOverPreferences } from "../domain/preference"
 import type { Report } from "../domain/report"
 import type { PassOverRequest } from "../domain/request"
 import type { Move, ReturnStatus } from "../domain/return-context"
-import type { Failure } from "../domain/retry"
-import type { Turn } from "../domain/circle"
+import type { AuditStore } from "./port-audit"
+import type { ChangeStore } from "./port-change"
+import type { FlowStore } from "./port-flow"
+import type { GateStore } from "./port-gate"
+import type { LookupStore } from "./port-lookup"
+import type { PreferenceStore } from "./port-preference"
+import type { Place, SlotRequest, SlotStore } from "./port-slot"
+import type { Over } from "../domain/budget"
+import type { LiveStore } from "./port-live"
+import type { QueryStore } from "./port-query"
+import type { StartStore } from "./port-start"
 import type { PromptKind, Usage } from "../domain/run"
 
 /** Time: `now` is the wall clock and only written down; every limit runs on `mono`. */
@@ -33,8 +39,6 @@ export type Ids = {
 /** Counts tokens, exactly for o200k. Loading it is slow, so it is not asked for where a bound is enough. */
 export type Tokens = () => Promise<(text: string) => number>
 
-// ---------------------------------------------------------------- store
-
 export type OpenPass = {
   pass: Pass
   request: PassOverRequest
@@ -44,7 +48,11 @@ export type OpenPass = {
   auto_apply_enabled: boolean
   note: AuditNote
   event: PassEvent
+  slot: SlotRequest
 }
+
+/** What became of a pass that was to be opened. */
+export type Opened = { pass: Pass; created: boolean; place: Place } | { over: Over }
 
 export type Commit = { pass: Pass; move: Move; note: AuditNote; event: PassEvent; at: number }
 
@@ -103,6 +111,10 @@ export type Outcome = {
   usage: Usage
   error_code: PassOverErrorCode | null
   transcript: "read" | "unread"
+  /** It waits for a person before it may reach its originator. */
+  held?: boolean
+  /** Another process has taken the pass over; the result is brought by whoever gave it its outcome. */
+  taken?: boolean
 }
 
 /** What reading a transcript later adds to an outcome that was written without it. */
@@ -139,145 +151,83 @@ export type KnownOwner = Owner & { time_heartbeat: number }
  * What the core keeps. Every method is one whole operation: it happens entirely or not at all, and none of them hands
  * out a transaction. "stale" says that somebody else moved first.
  */
-export type Store = {
-  // Passes
-  open(input: OpenPass): Promise<{ pass: Pass; created: boolean }>
-  commit(input: Commit): Promise<Pass | "stale">
-  settle(input: Settled): Promise<Pass | "stale">
-  /** Ties the child session and the attempt that begins in it to their pass, before the child gets its prompt. */
-  bind(input: { pass: Pass; attempt: Attempt; event: PassEvent }): Promise<Pass | "stale">
-  /** Holds the first valid return of a pass that still waits for one. */
-  stage(input: { pass: Pass; report: Report; event: PassEvent }): Promise<"staged" | "already" | "ended">
-  attempt(input: { attempt: Attempt; event: PassEvent }): Promise<void>
-  refuse(note: AuditNote, event: PassEvent): Promise<void>
-  /** An event of its own, for what changes no state. */
-  announce(event: PassEvent): Promise<void>
+export type Store = LookupStore &
+  PreferenceStore &
+  GateStore &
+  FlowStore &
+  SlotStore &
+  LiveStore &
+  QueryStore &
+  StartStore &
+  AuditStore &
+  ChangeStore & {
+    // Passes
+    open(input: OpenPass): Promise<Opened>
+    commit(input: Commit): Promise<Pass | "stale">
+    settle(input: Settled): Promise<Pass | "stale">
+    /** Ties the child session and the attempt that begins in it to their pass, before the child gets its prompt; the first one starts the pass. */
+    bind(input: { pass: Pass; attempt: Attempt; event: PassEvent; dispatch?: Commit }): Promise<Pass | "stale">
+    /** Holds the first valid return of a pass that still waits for one. */
+    stage(input: { pass: Pass; report: Report; event: PassEvent }): Promise<"staged" | "already" | "ended">
+    attempt(input: { attempt: Attempt; event: PassEvent }): Promise<void>
+    refuse(note: AuditNote, event: PassEvent): Promise<void>
+    /** An event of its own, for what changes no state. */
+    announce(event: PassEvent): Promise<void>
 
-  // Delivery
-  /** Marks a result as having reached the originator, once; `commit` is what that means for its return context. */
-  delivered(input: { pass_over_id: PassID; message_id: string | null; at: number; commit?: Commit }): Promise<boolean>
-  /** What has not reached a session yet, the oldest first. */
-  deliveries(session_id: string): Promise<Delivery[]>
-  /** Results for a project's sessions that nobody has brought there yet. */
-  undelivered(directory: string): Promise<{ pass: Pass; delivery: Delivery }[]>
-  /** Takes a delivery in hand, for the one who does it; the message's id is written down before it is sent. */
-  take(input: { pass_over_id: PassID; owner_id: OwnerID; from: Delivery; message_id: string }): Promise<boolean>
-  /** A result that cannot reach its tool call any more goes another way. */
-  redirect(input: { pass_over_id: PassID; mode: Delivery["mode"] }): Promise<boolean>
+    // Delivery
+    /** Marks a result as having reached the originator, once; `commit` is what that means for its return context. */
+    delivered(input: { pass_over_id: PassID; message_id: string | null; at: number; commit?: Commit }): Promise<boolean>
+    /** What has not reached a session yet, the oldest first. */
+    deliveries(session_id: string): Promise<Delivery[]>
+    /** Results for a project's sessions that nobody has brought there yet. */
+    undelivered(directory: string): Promise<{ pass: Pass; delivery: Delivery }[]>
+    /** Takes a delivery in hand, for the one who does it; the message's id is written down before it is sent. */
+    take(input: { pass_over_id: PassID; owner_id: OwnerID; from: Delivery; message_id: string }): Promise<boolean>
+    /** A held result may go: as a message, because its tool call has been answered. */
+    release(pass_over_id: PassID): Promise<boolean>
+    /** A result that cannot reach its tool call any more goes another way. */
+    redirect(input: { pass_over_id: PassID; mode: Delivery["mode"] }): Promise<boolean>
 
-  // Reading
-  find(id: PassID): Promise<Pass | undefined>
-  byChild(session_id: string): Promise<Pass | undefined>
-  byCall(session_id: string, call_id: string): Promise<Pass | undefined>
-  list(filter: PassFilter): Promise<Pass[]>
-  request(id: PassID): Promise<{ request: PassOverRequest; manifest: Manifest } | undefined>
-  staged(id: PassID): Promise<Report | undefined>
-  outcome(id: PassID): Promise<Outcome | undefined>
-  attempts(id: PassID): Promise<Attempt[]>
-  repeated(input: { root_session_id: string; from: string; to: string; objective_hash: string }): Promise<number>
-  audit(filter: AuditFilter): Promise<AuditLine[]>
-  /** Brings the log file of a session up to date with its audit lines; `append` is synchronous and gets whole lines in order. */
-  flushAudit(session_id: string, append: (lines: AuditLine[]) => void): Promise<void>
-  preferences(directory: string): Promise<PassOverPreferences>
-  events(after: number, limit: number): Promise<StoredEvent[]>
-  /** Changes whenever another connection has written: the cheapest way to know that there may be news. */
-  version(): Promise<number>
+    // Reading
+    find(id: PassID): Promise<Pass | undefined>
+    byChild(session_id: string): Promise<Pass | undefined>
+    byCall(session_id: string, call_id: string): Promise<Pass | undefined>
+    list(filter: PassFilter): Promise<Pass[]>
+    request(id: PassID): Promise<{ request: PassOverRequest; manifest: Manifest } | undefined>
+    staged(id: PassID): Promise<Report | undefined>
+    outcome(id: PassID): Promise<Outcome | undefined>
+    attempts(id: PassID): Promise<Attempt[]>
+    repeated(input: { root_session_id: string; from: string; to: string; objective_hash: string }): Promise<number>
+    audit(filter: AuditFilter): Promise<AuditLine[]>
+    /** Brings the log file of a session up to date with its audit lines; `append` is synchronous and gets whole lines in order. */
+    flushAudit(session_id: string, append: (lines: AuditLine[]) => void): Promise<void>
+    events(after: number, limit: number): Promise<StoredEvent[]>
+    /** Changes whenever another connection has written: the cheapest way to know that there may be news. */
+    version(): Promise<number>
 
-  // Commands to passes that run somewhere
-  command(command: Command, at: number): Promise<void>
-  commandState(command_id: string): Promise<CommandState | undefined>
-  /** The commands that wait for passes of this owner. */
-  commands(owner_id: OwnerID): Promise<Command[]>
-  answer(input: { command_id: string; status: "done" | "refused"; result: string; at: number }): Promise<void>
+    // Commands to passes that run somewhere
+    command(command: Command, at: number): Promise<void>
+    commandState(command_id: string): Promise<CommandState | undefined>
+    /** The commands that wait for passes of this owner. */
+    commands(owner_id: OwnerID): Promise<Command[]>
+    answer(input: { command_id: string; status: "done" | "refused"; result: string; at: number }): Promise<void>
 
-  // Processes
-  enter(owner: Owner, at: number): Promise<void>
-  beat(owner_id: OwnerID, at: number): Promise<void>
-  owner(owner_id: OwnerID): Promise<KnownOwner | undefined>
-  /** All known owners, and those of open passes that have left no trace of themselves. */
-  owners(): Promise<(KnownOwner | { owner_id: OwnerID; lost: true })[]>
-  leave(owner_id: OwnerID): Promise<void>
-  /** Takes over passes of an owner that is gone. The fence rises, so that it cannot end them any more if it is not. */
-  claim(input: { from: OwnerID; owner_id: OwnerID; limit: number }): Promise<Claimed[]>
-  /** Settles many at once; what somebody else moved in between is left out. */
-  settleMany(inputs: readonly Settled[]): Promise<PassID[]>
-  /** Outcomes of a project whose transcript was not read yet. */
-  unread(directory: string, limit: number): Promise<{ pass: Pass; outcome: Outcome }[]>
-  enrich(input: Enriched): Promise<boolean>
+    // Processes
+    enter(owner: Owner, at: number): Promise<void>
+    beat(owner_id: OwnerID, at: number): Promise<void>
+    owner(owner_id: OwnerID): Promise<KnownOwner | undefined>
+    /** All known owners, and those of open passes that have left no trace of themselves. */
+    owners(): Promise<(KnownOwner | { owner_id: OwnerID; lost: true })[]>
+    leave(owner_id: OwnerID): Promise<void>
+    /** Takes over passes of an owner that is gone. The fence rises, so that it cannot end them any more if it is not. */
+    claim(input: { from: OwnerID; owner_id: OwnerID; limit: number }): Promise<Claimed[]>
+    /** Settles many at once; what somebody else moved in between is left out. */
+    settleMany(inputs: readonly Settled[]): Promise<PassID[]>
+    /** Outcomes of a project whose transcript was not read yet. */
+    unread(directory: string, limit: number): Promise<{ pass: Pass; outcome: Outcome }[]>
+    enrich(input: Enriched): Promise<boolean>
 
-  close(): void
-}
-
-// ---------------------------------------------------------------- host
-
-export type ChildSpec = {
-  pass: Pass
-  title: string
-}
-
-export type Prompt = {
-  session_id: SessionID
-  kind: AttemptKind
-  agent: AgentID
-  text: string
-  model: string | null
-}
-
-/** How a child's loop came to rest: quietly, or with a failure. */
-export type Rest = { failure?: Failure; session_gone?: boolean }
-
-/** What the originator sees of a running pass in its own tool call. */
-export type Progress = {
-  title: string
-  lines: Record<string, string | number | boolean | null>
-}
-
-/** What the core needs from the program in which the agents live. */
-export type Host = {
-  agents(): Promise<AgentInfo[]>
-  messages(session_id: SessionID): Promise<ContextMessage[]>
-  todos(session_id: SessionID): Promise<Todo[]>
-  files(paths: readonly string[], directory: string): Promise<ContextFile[]>
-  /** The session at the top of a session's tree: questions of its direct children reach the user. */
-  root(session_id: SessionID): Promise<SessionID>
-  child(spec: ChildSpec): Promise<SessionID>
-  /** Runs a child until its loop comes to rest. It does not throw: a failure is a value. */
-  prompt(input: Prompt): Promise<Rest>
-  stop(session_id: SessionID): Promise<void>
-  /** Leaves only the return open to a child. */
-  onlyReturn(session_id: SessionID): Promise<void>
-  /** Closes a child's transcript with a line of ours. */
-  close(session_id: SessionID, text: string, metadata: Record<string, unknown>): Promise<void>
-  progress(pass: Pass, progress: Progress): Promise<void>
-  /** Says something to a running child; it hears it at its next boundary. */
-  say(session_id: SessionID, text: string): Promise<void>
-  /** An id for the message that brings a result: of the host's form, and to be recognised as this pass's. */
-  messageID(pass_over_id: PassID): string
-  hasMessage(session_id: SessionID, message_id: string): Promise<boolean>
-  /** Writes a result into a session, for the agent and model that are in use there now. */
-  deliver(message: ResultMessage): Promise<"sent" | "gone">
-}
-
-export type ResultMessage = {
-  session_id: SessionID
-  message_id: string
-  text: string
-  /** Whether the model goes on at once, or when the user speaks next. */
-  start: boolean
-  pass: Pass
-  output: WorkOutput
-}
-
-/** What the host tells about a session that a pass runs in. */
-export type HostEvent =
-  | { type: "activity"; session_id: SessionID; tool?: { name: string; status: string; call_id: string } }
-  | { type: "step"; session_id: SessionID; usage: Usage }
-  /** A tool call that has its answer. */
-  | { type: "turn"; session_id: SessionID; turn: Turn }
-  /** A session of ours is no more, by somebody's hand. */
-  | { type: "deleted"; session_id: SessionID }
-  | { type: "waiting"; session_id: SessionID; request_id: string; open: boolean; what: string }
-  /** The originator's tool call has its answer stored. */
-  | { type: "answered"; session_id: SessionID; call_id: string; message_id: string }
+    close(): void
+  }
 
 export type Log = (level: "info" | "warn" | "error", message: string, detail?: Record<string, unknown>) => void

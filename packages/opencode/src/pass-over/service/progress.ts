@@ -1,6 +1,9 @@
 import { money } from "../domain/envelope"
 import { readable } from "../domain/time"
-import type { Clock, Host, Progress } from "./port"
+import { remaining } from "../domain/run"
+import type { Clock, Store } from "./port"
+import type { Host, Progress } from "./port-host"
+import type { LivePass } from "./port-live"
 import type { Runner } from "./runner"
 
 const EVERY_MS = 1_000
@@ -20,7 +23,7 @@ const DOING = {
 export function view(runner: Runner, elapsed_ms: number): Progress {
   const { pass, run } = runner
   const tokens = run.usage.input + run.usage.output + run.usage.reasoning
-  const doing = run.waits > 0 ? "waiting for you" : DOING[run.phase]
+  const doing = runner.waiting ?? (run.waits > 0 ? "waiting for you" : DOING[run.phase])
   return {
     title: [
       `${pass.subagent_id} ${doing}`,
@@ -39,13 +42,31 @@ export function view(runner: Runner, elapsed_ms: number): Progress {
       tokens,
       cost: run.usage.cost,
       elapsed_ms: Math.round(elapsed_ms),
-      waiting_for_human: run.waits > 0,
+      waiting_for: runner.waiting ?? (run.waits > 0 ? "a person" : null),
     },
   }
 }
 
+/** The same for the panel, which looks on from another process. */
+export function liveView({ pass, run }: Runner, clock: Clock): LivePass {
+  const [now, mono] = [clock.now(), clock.mono()]
+  const halted = run.waits > 0 || run.phase === "ended"
+  return {
+    pass_over_id: pass.id,
+    phase: run.phase,
+    step: run.steps + 1,
+    attempt: run.attempt,
+    tokens: run.usage.input + run.usage.output + run.usage.reasoning,
+    cost: run.usage.cost,
+    waits: run.waits,
+    deadline_at: halted ? null : Math.round(now + remaining(run, mono)),
+    idle_at: halted || run.phase === "staged" ? null : Math.round(now + run.active + run.idle_ms - mono),
+    time_updated: now,
+  }
+}
+
 /** Shows changes of a pass at most once a second: the first at once, the last in any case unless it has ended. */
-export function createProgress(host: Host, clock: Clock) {
+export function createProgress({ host, clock, store }: { host: Host; clock: Clock; store: Store }) {
   const began = clock.mono()
   let last = began + FIRST_MS - EVERY_MS
   let unarm = () => {}
@@ -56,15 +77,17 @@ export function createProgress(host: Host, clock: Clock) {
     last = clock.mono()
     // A view that cannot be shown harms nobody; the pass goes on.
     host.progress(runner.pass, view(runner, clock.mono() - began)).catch(() => {})
+    store.live(liveView(runner, clock)).catch(() => {})
   }
 
   return {
     changed(runner: Runner) {
       if (runner.run.phase === "ended") {
         unarm()
+        store.unlive(runner.pass.id).catch(() => {})
         return
       }
-      if (armed || runner.pass.child_session_id === null) return
+      if (armed || (runner.pass.child_session_id === null && runner.waiting === undefined)) return
       armed = true
       // The first view waits a little too: a pass that is over in no time need not be shown on its way.
       unarm = clock.after(Math.max(0, last + EVERY_MS - clock.mono()), () => show(runner))

@@ -53,6 +53,17 @@ function running(engine: Engine, pass: Pass, manifest: Manifest | undefined): st
   ].join("\n")
 }
 
+export type Found = { ok: true; pass: Pass } | { ok: false; refusal: Refusal }
+
+/** A pass that this session itself has made: nobody else decides about what came back from it. */
+export async function passOf(engine: Engine, reading: { session_id: string; id: string }): Promise<Found> {
+  const id = PassID.safeParse(reading.id)
+  const pass = id.success ? await engine.store.find(id.data) : undefined
+  if (pass && pass.session_id === reading.session_id) return { ok: true, pass }
+  const no = unknown(reading.id)
+  return no.ok ? { ok: false, refusal: refuse(PassOverErrorCode.NOT_FOUND, "unknown") } : no
+}
+
 /** The state of a pass, or its full artifacts page by page; without an id the passes of this session. */
 export async function readPass(engine: Engine, project: Project, reading: Reading): Promise<Read> {
   const root_session_id = await mine(engine, project, reading.session_id)

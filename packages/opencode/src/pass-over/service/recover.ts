@@ -12,6 +12,7 @@ export type Alive = (owner: KnownOwner) => "alive" | "dead" | "unknown"
 
 // Who cannot be seen is taken for dead when nothing was heard of it for this long.
 const LEASE_MS = 60_000
+const KEPT_MS = 24 * 60 * 60 * 1_000
 // One transaction's worth: it holds the write lock and opencode's event loop for a few milliseconds.
 const CHUNK = 50
 /** How many transcripts are read at once. */
@@ -22,6 +23,11 @@ function gone(engine: Engine, alive: Alive, owner: KnownOwner | { owner_id: Owne
   if ("lost" in owner) return true
   const state = alive(owner)
   return state === "dead" || (state === "unknown" && engine.clock.now() - owner.time_heartbeat > LEASE_MS)
+}
+
+/** Whether its place among the owners may go. One that only fell silent may wake up: its next passes are its own. */
+function forgotten(engine: Engine, alive: Alive, owner: Parameters<typeof gone>[2]): boolean {
+  return "lost" in owner || alive(owner) === "dead" || engine.clock.now() - owner.time_heartbeat > KEPT_MS
 }
 
 /** What is known of a pass whose process is gone, before anything was read of its child. */
@@ -66,6 +72,22 @@ function settledOf(engine: Engine, claimed: Claimed): Settled | undefined {
   return conclude(engine.ids, known, outcomeOf(known), claimed.pass.return_required ? "message" : "none")
 }
 
+/** Those that wait for a person: the question outlives the process that put it, and the pass with it (`adopt.ts`). */
+async function asked(engine: Engine, claimed: readonly Claimed[]): Promise<Set<string>> {
+  const unstarted = claimed.filter(({ pass }) => pass.status === "initial")
+  const gates = await Promise.all(
+    unstarted.map(({ pass }) =>
+      engine.store.gates({
+        pass_over_id: pass.id,
+        kind: "confirmation",
+        status: ["pending", "approved"],
+        unacted: true,
+      }),
+    ),
+  )
+  return new Set(gates.flat().flatMap((gate) => gate.pass_over_id ?? []))
+}
+
 const breathe = ({ clock }: Engine) => new Promise<void>((resolve) => void clock.after(0, resolve))
 
 /**
@@ -79,11 +101,13 @@ export async function recover(engine: Engine, alive: Alive): Promise<number> {
     for (;;) {
       const claimed = await engine.store.claim({ from: owner.owner_id, owner_id: engine.owner_id, limit: CHUNK })
       if (claimed.length === 0) break
-      const settled = await engine.store.settleMany(claimed.flatMap((each) => settledOf(engine, each) ?? []))
+      const waiting = await asked(engine, claimed)
+      const over = claimed.filter(({ pass }) => !waiting.has(pass.id))
+      const settled = await engine.store.settleMany(over.flatMap((each) => settledOf(engine, each) ?? []))
       recovered += settled.length
       await breathe(engine)
     }
-    await engine.store.leave(owner.owner_id)
+    if (forgotten(engine, alive, owner)) await engine.store.leave(owner.owner_id)
   }
   if (recovered > 0) engine.log("warn", `${recovered} interrupted passes were given their outcome`)
   return recovered
@@ -130,7 +154,8 @@ async function readAll(engine: Engine, project: Project) {
   }
 }
 
-async function dead(engine: Engine, alive: Alive, owner_id: OwnerID) {
+/** Whether nobody runs what an owner left. */
+export async function dead(engine: Engine, alive: Alive, owner_id: OwnerID) {
   const owner = await engine.store.owner(owner_id)
   return gone(engine, alive, owner ?? { owner_id, lost: true })
 }

@@ -1,21 +1,33 @@
 import { brief, FINALISE, resumed } from "../domain/brief"
 import { PassOverErrorCode } from "../domain/errors"
-import type { Pass } from "../domain/pass"
+import { event, note, type Pass } from "../domain/pass"
 import type { Report } from "../domain/report"
+import { move } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
 import { begin, due, next, remaining, type Effect, type Input, type PromptKind, type Run } from "../domain/run"
+import { halt } from "./halt"
+import { leavePlace, localised, placeChild } from "./change/place"
+import type { Recorder } from "./change/record"
+import type { Workspace } from "./port-workspace"
 import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type RunDeps } from "./live"
-import type { AttemptKind, Outcome } from "./port"
+import type { AttemptKind, Commit, Outcome } from "./port"
 import { farewell, settle } from "./settle"
 
 export type Runner = {
   readonly pass: Pass
   readonly run: Run
+  /** Watches what its child changes in the project itself. */
+  readonly recorder: Recorder | undefined
+  /** The tree that its child works in, where that is one of its own. */
+  readonly workspace: Workspace | undefined
   /** Comes exactly once and never rejects. */
   readonly outcome: Promise<Outcome>
   readonly remaining_ms: number
   start(): void
   input(input: Input): void
+  /** What it waits for before it can start or go on, in words; no limit runs meanwhile. */
+  wait(what: string | undefined): void
+  readonly waiting: string | undefined
   returned(report: Report): void
 }
 
@@ -42,6 +54,8 @@ export function createRunner(
   let unarm = () => {}
   // Only the latest prompt may say that the child came to rest; an earlier one was stopped on purpose.
   let latest = 0
+  // The prompts from which the child has not come to rest.
+  const open = new Set<number>()
 
   function drive(input: Input) {
     if (live.run.phase === "ended") return
@@ -56,16 +70,22 @@ export function createRunner(
   }
 
   function perform(effect: Effect) {
-    if (effect.type === "stop") return stop(deps, live)
+    if (effect.type === "stop") return stop()
     if (effect.type === "prompt") return void prompt(effect.kind, effect.after)
     latest += 1
     void settle(deps, live, effect.failure)
       .then((result) => {
         outcome.resolve(result)
         deps.changed(runner)
+        void leavePlace(deps, live)
         return quiet(deps).then(() => farewell(deps, live.pass, result.output))
       })
       .catch((error: unknown) => deps.log("warn", "could not close a transcript", { error: String(error) }))
+  }
+
+  function stop() {
+    const [child, mine] = [live.pass.child_session_id, latest]
+    if (child) halt(deps, child, () => open.has(mine) && (mine === latest || live.run.phase === "ended"))
   }
 
   async function prompt(kind: PromptKind | "first", after?: Failure) {
@@ -75,44 +95,68 @@ export function createRunner(
       if (mine !== latest) return await deps.host.stop(session_id)
       drive({ type: "started" })
       const text = words(deps, live, kind, after)
+      open.add(mine)
       const rest = await deps.host.prompt({ session_id, kind, agent: pass.subagent_id, text, model: pass.model })
       if (mine === latest) drive({ type: "stopped", ...rest })
     } catch (error) {
       if (mine === latest) drive({ type: "stopped", failure: crashed(error) })
+    } finally {
+      open.delete(mine)
     }
   }
 
-  const runner: Runner = {
+  const runner: Runner = seenFrom(live, deps, {
+    drive,
+    changed: () => deps.changed(runner),
+    begin: () => void prompt("first"),
+    outcome: outcome.promise,
+  })
+  return runner
+}
+
+type Inside = { drive(input: Input): void; changed(): void; begin(): void; outcome: Promise<Outcome> }
+
+/** A running pass as the rest of the engine sees it. */
+function seenFrom(live: Live, deps: RunDeps, { drive, changed, begin: first, outcome }: Inside): Runner {
+  return {
     get pass() {
       return live.pass
     },
     get run() {
       return live.run
     },
+    get recorder() {
+      return live.recorder
+    },
+    get workspace() {
+      return live.workspace
+    },
     get remaining_ms() {
       return remaining(live.run, deps.clock.mono())
     },
-    outcome: outcome.promise,
-    start: () => void prompt("first"),
+    get waiting() {
+      return live.waiting
+    },
+    outcome,
+    start() {
+      if (live.run.phase === "starting") first()
+    },
+    wait(what) {
+      const before = live.waiting
+      live.waiting = what
+      if ((before === undefined) !== (what === undefined)) return drive({ type: "waiting", more: what !== undefined })
+      changed()
+    },
     input: drive,
     returned(report) {
       live.report ??= report
       drive({ type: "returned" })
     },
   }
-  return runner
 }
 
 /** Later, when the originator has gone on: what closes a transcript is only for readers and must not slow anybody down. */
 const quiet = (deps: RunDeps) => new Promise<void>((resolve) => void deps.clock.after(FAREWELL_MS, resolve))
-
-function stop(deps: RunDeps, live: Live) {
-  const child = live.pass.child_session_id
-  if (!child) return
-  deps.host
-    .stop(child)
-    .catch((error: unknown) => deps.log("warn", "could not stop a child", { child, error: String(error) }))
-}
 
 /** Opens an attempt: in a new child session for the first and for one from scratch, else in the one that there is. */
 async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", after?: Failure): Promise<string> {
@@ -126,26 +170,52 @@ async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", af
     await deps.store.attempt({ attempt: live.attempt, event: attemptEvent(live, live.attempt, at) })
     return known
   }
-  const session_id = await deps.host.child({ pass: live.pass, title: title(live.pass) })
+  const rules = await deps.rules(live.pass)
+  const place = await placeChild(deps, live, rules)
+  const session_id = await deps.host.child({
+    pass: live.pass,
+    title: title(live.pass),
+    directory: place?.directory,
+    rules,
+  })
   live.attempt = beginAttempt(live, kind, session_id, at)
   const bound = await deps.store.bind({
     pass: live.pass,
     attempt: live.attempt,
     event: attemptEvent(live, live.attempt, at),
+    ...dispatched(deps, live.pass),
   })
   if (bound === "stale") throw new Error("another process has taken this pass over")
   live.pass = bound
   return session_id
 }
 
+/** The first child session is what starts a pass: until it exists nothing has gone out. */
+function dispatched(deps: RunDeps, pass: Pass): { dispatch?: Commit } {
+  if (pass.status !== "initial") return {}
+  const decided = move(pass, "waiting_for_return")
+  if (!decided.ok) return {}
+  const at = deps.clock.now()
+  return {
+    dispatch: {
+      pass,
+      move: decided.move,
+      at,
+      note: note({ ...pass, time_started: at }, { action: "dispatched", actor: pass.owner_id, at }),
+      event: event(pass, "pass.dispatched", at),
+    },
+  }
+}
+
 function words(deps: RunDeps, live: Live, kind: AttemptKind, after?: Failure): string {
   if (kind === "finalise") return FINALISE
   if (kind === "continue") return resumed(after?.message ?? "the connection broke off")
-  return brief({
+  const text = brief({
     ...live.assignment,
     time_ms: Math.max(0, remaining(live.run, deps.clock.mono())),
     draw: deps.ids.nonce,
   })
+  return localised(text, live.workspace)
 }
 
 const crashed = (error: unknown): Failure => ({

@@ -1,7 +1,12 @@
+import { returnMarker } from "../domain/marker"
 import type { WorkOutput } from "../domain/output"
 import type { Pass } from "../domain/pass"
 import type { Failure } from "../domain/retry"
-import { conclude, modeOf, outcomeOf, type Facts } from "./conclude"
+import { autoApply } from "./change/auto"
+import { changesOf } from "./change/deps"
+import { observe } from "./change/place"
+import { takeChanges } from "./change/take"
+import { conclude, modeOf, outcomeOf, type Facts, type Taken } from "./conclude"
 import { endAttempt, type Live, type RunDeps } from "./live"
 import type { Clock, Outcome, Settled } from "./port"
 
@@ -12,12 +17,22 @@ const PAUSES_MS = [50, 250, 1_000]
 
 const pause = (clock: Clock, ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve))
 
+/** The outcome that somebody else gave a pass. Whoever takes one over claims it first and writes a moment later. */
+async function theirs(deps: RunDeps, pass: Pass): Promise<Outcome | undefined> {
+  for (const wait of [...PAUSES_MS, 0]) {
+    const [outcome, now] = await Promise.all([deps.store.outcome(pass.id), deps.store.find(pass.id)])
+    if (outcome) return now?.fence === pass.fence ? outcome : { ...outcome, taken: true }
+    if (wait > 0) await pause(deps.clock, wait)
+  }
+  return undefined
+}
+
 /** Writes an outcome down. Whoever ended the pass first has the last word: then theirs is the outcome. */
 async function record(deps: RunDeps, live: Live, input: Settled, ours: Outcome): Promise<Outcome> {
   for (const wait of [...PAUSES_MS, 0]) {
     try {
       const result = await deps.store.settle(input)
-      if (result === "stale") return (await deps.store.outcome(live.pass.id)) ?? ours
+      if (result === "stale") return (await theirs(deps, live.pass)) ?? ours
       live.pass = result
       return ours
     } catch (error) {
@@ -33,6 +48,7 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
   const { pass } = live
   const child = pass.child_session_id
   const messages = child === null ? [] : await within(deps.clock, SALVAGE_MS, deps.host.messages(child))
+  const taken = await changed(deps, live)
   const at = deps.clock.now()
   const facts: Facts = {
     pass,
@@ -44,10 +60,34 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
     wall_ms: Math.round(deps.clock.mono() - live.began.mono),
     waited_ms: Math.round(live.run.waited_ms),
     attempt: endAttempt(live, at, failure),
+    taken,
   }
   const outcome = outcomeOf(facts)
   const input = conclude(deps.ids, facts, outcome, modeOf(pass))
-  return input ? record(deps, live, input, outcome) : outcome
+  const kept = input ? await record(deps, live, input, outcome) : outcome
+  return applied(deps, live, kept)
+}
+
+/** What the policy lets apply itself is applied before the originator reads of it. */
+async function applied(deps: RunDeps, live: Live, outcome: Outcome): Promise<Outcome> {
+  const files = changesOf(deps)
+  if (!files) return outcome
+  return autoApply(files, live.pass, outcome).catch((error: unknown) => {
+    deps.log("error", "a result could not be applied by itself", { pass_over_id: live.pass.id, error: String(error) })
+    return outcome
+  })
+}
+
+/** What it changed and wants changed. An outcome never fails because of it. */
+async function changed(deps: RunDeps, live: Live): Promise<Taken | undefined> {
+  const files = changesOf(deps)
+  if (!files) return
+  try {
+    return await takeChanges(files, live.pass, { report: live.report, observed: await observe(deps, live) })
+  } catch (error) {
+    deps.log("error", "changes could not be recorded", { pass_over_id: live.pass.id, error: String(error) })
+    return
+  }
 }
 
 /** The last line of a child's transcript: the host prints "interrupted" there, which would be read as a failure. */
@@ -55,15 +95,11 @@ export async function farewell(deps: Pick<RunDeps, "host">, pass: Pass, output: 
   if (!pass.child_session_id) return
   const { decision } = output.summary
   const verdict = output.status === "completed" ? (decision ?? "completed") : output.status
-  await deps.host.close(pass.child_session_id, `returned to ${pass.originating_agent_id}: ${verdict}`, {
-    work_output: {
-      work_id: pass.id,
-      status: output.status,
-      ...(decision ? { decision } : {}),
-      artifacts_count: output.artifacts.length,
-    },
-    return_to: pass.originating_agent_id,
-  })
+  await deps.host.close(
+    pass.child_session_id,
+    `returned to ${pass.originating_agent_id}: ${verdict}`,
+    returnMarker(output),
+  )
 }
 
 /** What a promise brings within a time, or nothing. */

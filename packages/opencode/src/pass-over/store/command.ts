@@ -1,6 +1,7 @@
 import { and, asc, eq } from "drizzle-orm"
 import type { Command, Store } from "../service/port"
-import { CommandTable, PassOverRequestTable } from "./pass-over.sql"
+import { CommandTable } from "./command.sql"
+import { PassOverRequestTable } from "./pass-over.sql"
 import type { Base, Row } from "./statement"
 
 type Commands = Pick<Store, "command" | "commandState" | "commands" | "answer">

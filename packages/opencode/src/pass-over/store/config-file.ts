@@ -1,64 +1,15 @@
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import {
-  findNodeAtLocation,
-  parseTree,
-  getNodeValue,
-  printParseErrorCode,
-  type Node,
-  type ParseError,
-} from "jsonc-parser"
-import { parse, type Problem, type Written } from "../domain/config"
+import type { Written } from "../domain/config"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import type { PassOverPreferences } from "../domain/preference"
-
-export type Place = { line: number; column: number }
-export type Fault = Place & { message: string }
-
-export type ConfigFile = { ok: true; preferences: PassOverPreferences } | { ok: false; faults: Fault[] }
-
-// Some editors begin a file with it, and none of them counts it as a column.
-const BOM = /^\uFEFF/
-
-const place = (text: string, offset: number): Place => {
-  const before = text.slice(0, offset).split("\n")
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
-}
-
-// A problem points at what it is about; where that does not exist, at the nearest thing around it.
-function nodeAt(tree: Node, path: Problem["path"]): Node {
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = findNodeAtLocation(tree, path.slice(0, length))
-    if (node) return length === path.length && node.parent?.type === "property" ? node.parent : node
-  }
-  return tree
-}
-
-/** A preferences file as text: JSON, comments and trailing commas allowed, and nothing that we do not know. */
-export function parseConfig(written: string): ConfigFile {
-  const text = written.replace(BOM, "")
-  const errors: ParseError[] = []
-  const tree = parseTree(text, errors, { allowTrailingComma: true })
-  if (errors.length > 0 || !tree) {
-    const faults = errors.map((fault) => ({
-      ...place(text, fault.offset),
-      message: `not valid JSON: ${printParseErrorCode(fault.error)}`,
-    }))
-    return { ok: false, faults: faults.length > 0 ? faults : [{ line: 1, column: 1, message: "the file is empty" }] }
-  }
-  const parsed = parse(getNodeValue(tree))
-  if (parsed.ok) return parsed
-  return {
-    ok: false,
-    faults: parsed.problems.map((problem) => ({
-      ...place(text, nodeAt(tree, problem.path).offset),
-      message: problem.path.length > 0 ? `${problem.path.join(".")}: ${problem.message}` : problem.message,
-    })),
-  }
-}
+import { parseConfig, type Fault } from "./config-text"
 
 /** The guide's entry (3.1). A file that is not as it should be is a PassOverError that names file, line and column. */
 export function load(path: string): PassOverPreferences {
+  // A pipe or a device in its place would never end.
+  if (!statSync(path).isFile())
+    throw new PassOverError(PassOverErrorCode.CONFIG_INVALID, `${path} cannot be read: it is not a file`)
   const file = parseConfig(readFileSync(path, "utf8"))
   if (file.ok) return file.preferences
   throw faulty(path, file.faults)
@@ -67,17 +18,21 @@ export function load(path: string): PassOverPreferences {
 export function faulty(path: string, faults: readonly Fault[]) {
   const [first, ...more] = faults.map((fault) => `${path}:${fault.line}:${fault.column} ${fault.message}`)
   const others = more.length > 0 ? ` (and ${more.length} more)` : ""
-  return new PassOverError(PassOverErrorCode.CONFIG_INVALID, `${first}${others}`, {
+  const code = faults[0]?.code ?? PassOverErrorCode.CONFIG_INVALID
+  return new PassOverError(code, `${first}${others}`, {
     context: { path, faults: [...faults] },
   })
 }
 
 const NAME = join(".opencode", "pass-over.json")
 
-/** The project's own file: the nearest one from the directory up to the top of its work tree. */
+/**
+ * The project's own file: the nearest one from the directory up to the top of its work tree. Outside of git the host
+ * calls the root of the disk the work tree; files up there belong to whoever could write them, so none is looked for.
+ */
 export function projectFile(directory: string, worktree: string): string {
   const at = join(directory, NAME)
-  if (existsSync(at)) return at
+  if (existsSync(at) || dirname(worktree) === worktree) return at
   const above = dirname(directory)
   const outside = /^\.\.([\\/]|$)/.test(relative(worktree, above)) || above === directory
   return outside ? join(directory, NAME) : projectFile(above, worktree)

@@ -5,7 +5,7 @@ import { DeliveryTable, PassOverRequestTable, ReturnContextTable } from "./pass-
 import { toPass } from "./row"
 import type { Base, Row } from "./statement"
 
-type Deliveries = Pick<Store, "delivered" | "deliveries" | "undelivered" | "take" | "redirect">
+type Deliveries = Pick<Store, "delivered" | "deliveries" | "undelivered" | "take" | "release" | "redirect">
 
 const toDelivery = ({
   time_created: _created,
@@ -14,6 +14,19 @@ const toDelivery = ({
 }: Row<typeof DeliveryTable>): Delivery => delivery
 
 const WAITING = and(ne(DeliveryTable.status, "delivered"), ne(DeliveryTable.mode, "none"))
+
+// Compare-and-set on what the taker has seen: of two that bring the same result, one is told that it is not theirs.
+function take(db: Base["db"], { pass_over_id, owner_id, from, message_id }: Parameters<Store["take"]>[0]) {
+  const row = db.select().from(DeliveryTable).where(eq(DeliveryTable.pass_over_id, pass_over_id)).get()
+  if (!row || row.status !== from.status || row.owner_id !== from.owner_id || row.message_id !== from.message_id) {
+    return false
+  }
+  db.update(DeliveryTable)
+    .set({ status: "sending", owner_id, message_id })
+    .where(eq(DeliveryTable.pass_over_id, pass_over_id))
+    .run()
+  return true
+}
 
 /** How results reach the sessions that asked for them, each once. */
 export function createDeliveries({ db, run, write }: Base): Deliveries {
@@ -53,24 +66,18 @@ export function createDeliveries({ db, run, write }: Base): Deliveries {
           delivery: toDelivery(row.pass_over_deliveries),
         })),
 
-    // Compare-and-set on what the taker has seen: of two that bring the same result, one is told that it is not theirs.
-    take: ({ pass_over_id, owner_id, from, message_id }) =>
-      write(() => {
-        const row = db.select().from(DeliveryTable).where(eq(DeliveryTable.pass_over_id, pass_over_id)).get()
-        if (
-          !row ||
-          row.status !== from.status ||
-          row.owner_id !== from.owner_id ||
-          row.message_id !== from.message_id
-        ) {
-          return false
-        }
-        db.update(DeliveryTable)
-          .set({ status: "sending", owner_id, message_id })
-          .where(eq(DeliveryTable.pass_over_id, pass_over_id))
-          .run()
-        return true
-      }),
+    take: (input) => write(() => take(db, input)),
+
+    release: (pass_over_id) =>
+      write(
+        () =>
+          db
+            .update(DeliveryTable)
+            .set({ status: "pending", mode: "message" })
+            .where(and(eq(DeliveryTable.pass_over_id, pass_over_id), eq(DeliveryTable.status, "held")))
+            .returning({ id: DeliveryTable.pass_over_id })
+            .all().length === 1,
+      ),
 
     redirect: ({ pass_over_id, mode }) =>
       write(

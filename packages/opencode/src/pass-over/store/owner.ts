@@ -25,7 +25,8 @@ function claim(base: Base, input: Parameters<Store["claim"]>[0]): Claimed[] {
   const ids = rows.map((row) => row.pass_over_requests.id)
   if (ids.length === 0) return []
   db.update(PassOverRequestTable)
-    .set({ owner_id: input.owner_id, fence: sql`${PassOverRequestTable.fence} + 1` })
+    // The tool calls that waited for them went with their process.
+    .set({ owner_id: input.owner_id, fence: sql`${PassOverRequestTable.fence} + 1`, wait: false })
     .where(inArray(PassOverRequestTable.id, ids))
     .run()
   const attempts = Map.groupBy(
@@ -35,7 +36,7 @@ function claim(base: Base, input: Parameters<Store["claim"]>[0]): Claimed[] {
   return rows.map(({ pass_over_requests: request, return_contexts: context }) => {
     const known = attempts.get(request.id) ?? []
     return {
-      pass: toPass({ ...request, owner_id: input.owner_id, fence: request.fence + 1 }, context),
+      pass: toPass({ ...request, owner_id: input.owner_id, fence: request.fence + 1, wait: false }, context),
       staged: context.staged ?? undefined,
       usage: known.findLast((attempt) => attempt.usage !== null)?.usage ?? undefined,
       attempts: known.length,

@@ -5,13 +5,13 @@ import type { AuditAction } from "../domain/audit-log"
 import type { WorkContext } from "../domain/context"
 import type { ArtifactID, OwnerID, PassID, ReturnID } from "../domain/id"
 import type { Manifest } from "../domain/manifest"
-import type { OutputStatus, PassOverMetadata, WorkSummary } from "../domain/output"
+import type { OutputStatus, PassOverMetadata, ReviewDecision, WorkSummary } from "../domain/output"
 import type { PassEvent } from "../domain/pass"
 import type { Report } from "../domain/report"
 import type { ExpectedOutputType, Priority } from "../domain/request"
 import type { ReturnStatus } from "../domain/return-context"
 import type { Usage } from "../domain/run"
-import type { AttemptKind, Command } from "../service/port"
+import type { AttemptKind } from "../service/port"
 
 type Json = Record<string, unknown>
 
@@ -240,13 +240,46 @@ export const AuditTable = sqliteTable(
     policy_applied: text().notNull(),
     policy_overrides: text({ mode: "json" }).$type<Json>().notNull(),
     summary: text().notNull(),
+    decision: text().$type<ReviewDecision>(),
+    detail: text({ mode: "json" }).$type<Json>(),
     prev: text().notNull(),
     hash: text().notNull(),
   },
   (table) => [
     uniqueIndex("pass_over_audit_session_id_seq_idx").on(table.session_id, table.seq),
     index("pass_over_audit_pass_over_id_idx").on(table.pass_over_id),
-    index("pass_over_audit_timestamp_idx").on(table.timestamp),
+    // For filters of which each fits many: all of it can be judged without looking at a single line.
+    index("pass_over_audit_timestamp_idx").on(
+      table.timestamp,
+      table.originating_agent,
+      table.subagent,
+      table.action,
+      table.status,
+      table.decision,
+      table.error_code,
+    ),
+    // For those that fit few. The newest come first without sorting.
+    index("pass_over_audit_directory_idx").on(table.directory, table.timestamp),
+    index("pass_over_audit_agents_idx").on(table.originating_agent, table.subagent, table.timestamp),
+    index("pass_over_audit_subagent_idx").on(table.subagent, table.timestamp),
+    index("pass_over_audit_action_idx").on(table.action, table.timestamp),
+    index("pass_over_audit_status_idx")
+      .on(
+        table.status,
+        table.timestamp,
+        table.decision,
+        table.originating_agent,
+        table.subagent,
+        table.action,
+        table.error_code,
+      )
+      .where(sql`${table.status} is not null`),
+    index("pass_over_audit_decision_idx")
+      .on(table.decision, table.timestamp, table.originating_agent, table.subagent, table.action, table.status)
+      .where(sql`${table.decision} is not null`),
+    index("pass_over_audit_error_code_idx")
+      .on(table.error_code, table.timestamp)
+      .where(sql`${table.error_code} is not null`),
     check("pass_over_audit_actor_named", sql`length(${table.actor}) > 0`),
   ],
 )
@@ -270,55 +303,4 @@ export const EventTable = sqliteTable(
     at: integer().notNull(),
   },
   (table) => [index("pass_over_events_pass_over_id_idx").on(table.pass_over_id)],
-)
-
-/** What somebody wants of a pass that another process runs; its owner carries it out. */
-export const CommandTable = sqliteTable(
-  "pass_over_commands",
-  {
-    command_id: text().$type<`cmd_${string}`>().primaryKey(),
-    pass_over_id: pass_over_id(),
-    kind: text().$type<Command["kind"]>().notNull(),
-    text: text().notNull(),
-    actor: text().notNull(),
-    status: text().$type<"pending" | "done" | "refused">().notNull(),
-    result: text(),
-    time_created: integer().notNull(),
-    time_done: integer(),
-  },
-  (table) => [
-    index("pass_over_commands_pending_idx")
-      .on(table.pass_over_id)
-      .where(sql`${table.status} = 'pending'`),
-  ],
-)
-
-/** Preferences that were set through us for one project, rather than written into a file. */
-export const PreferenceTable = sqliteTable(
-  "pass_over_preferences",
-  {
-    directory: text().notNull(),
-    level: text().$type<"pair" | "subagent">().notNull(),
-    /** Empty where the settings are those of a subagent, whoever passes to it. */
-    from_agent: text().notNull(),
-    to_agent: text().notNull(),
-    settings: text({ mode: "json" }).$type<Json>().notNull(),
-    created_at: integer().notNull(),
-    updated_at: integer().notNull(),
-    updated_by: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.directory, table.level, table.from_agent, table.to_agent] })],
-)
-
-export const DefaultTable = sqliteTable(
-  "pass_over_defaults",
-  {
-    directory: text().notNull(),
-    key: text().notNull(),
-    value: text({ mode: "json" }).$type<unknown>().notNull(),
-    type: text().$type<"boolean" | "number" | "string" | "json">().notNull(),
-    updated_at: integer().notNull(),
-    updated_by: text().notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.directory, table.key] })],
 )

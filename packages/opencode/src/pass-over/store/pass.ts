@@ -1,8 +1,10 @@
 import type { Pass } from "../domain/pass"
 import { open as stillOpen } from "../domain/return-context"
-import type { Attempt, Commit, OpenPass, Settled, Store } from "../service/port"
+import type { Attempt, Commit, OpenPass, Opened, Settled, Store } from "../service/port"
+import { moveDetail, outcomeDetail, passDetail } from "./audit-detail"
 import { announce, record } from "./record"
 import { storable } from "./row"
+import { enter, leaveSlot } from "./slot"
 import type { Base, Statements } from "./statement"
 
 type Passes = Pick<
@@ -100,48 +102,56 @@ const after = (run: Statements, pass: Pass) => run.pass.byId({ id: pass.id }) ??
 export function commitMove(run: Statements, input: Commit): Pass | "stale" {
   if (!moved(run, input)) return "stale"
   if (input.move.to === "waiting_for_return") stamp(run, input.pass, { time_started: input.at })
-  record(run, input.note, input.event)
+  record(run, input.note, input.event, moveDetail(input))
   return after(run, input.pass)
 }
 
-function settle(run: Statements, input: Settled): Pass | "stale" {
+function settle({ run, slots }: Pick<Base, "run" | "slots">, input: Settled): Pass | "stale" {
   if (!moved(run, input)) return "stale"
+  leaveSlot(slots, input.pass.id, input.usage)
   insertOutcome(run, input)
   if (input.attempt) putAttempt(run, input.attempt)
   stamp(run, input.pass, { time_ended: input.at })
-  record(run, input.note, input.event)
+  record(run, input.note, input.event, outcomeDetail(input))
   return after(run, input.pass)
 }
 
 /** What happens to a pass, each as one transaction with its audit line and its event. */
-export function createPasses({ run, write }: Base): Passes {
+function openPass(base: Base, input: OpenPass): Opened {
+  const { run } = base
+  const { session_id, call_id } = input.pass
+  const known = call_id === null ? undefined : run.pass.byCall({ session_id, call_id })
+  if (known) return { pass: known, created: false, place: { state: "running" } }
+  const place = enter(base, input.pass, input.slot)
+  if ("over" in place) return place
+  insertPass(run, input)
+  record(run, input.note, input.event, passDetail(input))
+  return { pass: after(run, input.pass), created: true, place }
+}
+
+function bind(run: Statements, { pass, attempt, event, dispatch }: Parameters<Store["bind"]>[0]): Pass | "stale" {
+  const current = run.pass.byId({ id: pass.id })
+  if (!current || !stillOpen(current.status) || current.fence !== pass.fence) return "stale"
+  if (dispatch && commitMove(run, dispatch) === "stale") return "stale"
+  run.update.bound.run({ id: pass.id, fence: pass.fence, child_session_id: attempt.child_session_id })
+  putAttempt(run, attempt)
+  announce(run, event)
+  return after(run, pass)
+}
+
+export function createPasses(base: Base): Passes {
+  const { run, write } = base
   return {
-    open: (input) =>
-      write(() => {
-        const { session_id, call_id } = input.pass
-        const known = call_id === null ? undefined : run.pass.byCall({ session_id, call_id })
-        if (known) return { pass: known, created: false }
-        insertPass(run, input)
-        record(run, input.note, input.event)
-        return { pass: after(run, input.pass), created: true }
-      }),
+    open: (input) => write(() => openPass(base, input)),
 
     commit: (input) => write(() => commitMove(run, input)),
 
-    settle: (input) => write(() => settle(run, input)),
+    settle: (input) => write(() => settle(base, input)),
 
     settleMany: (inputs) =>
-      write(() => inputs.filter((input) => settle(run, input) !== "stale").map((input) => input.pass.id)),
+      write(() => inputs.filter((input) => settle(base, input) !== "stale").map((input) => input.pass.id)),
 
-    bind: ({ pass, attempt, event }) =>
-      write(() => {
-        const current = run.pass.byId({ id: pass.id })
-        if (!current || !stillOpen(current.status) || current.fence !== pass.fence) return "stale"
-        run.update.bound.run({ id: pass.id, fence: pass.fence, child_session_id: attempt.child_session_id })
-        putAttempt(run, attempt)
-        announce(run, event)
-        return after(run, pass)
-      }),
+    bind: (input) => write(() => bind(run, input)),
 
     stage: ({ pass, report, event }) =>
       write(() => {

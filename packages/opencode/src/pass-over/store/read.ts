@@ -3,15 +3,12 @@ import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
 import type { AuditLine } from "../domain/audit-log"
 import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
-import { DefaultPreference, PassOverPreferences } from "../domain/preference"
 import type { AuditFilter, Outcome, PassFilter, Store } from "../service/port"
 import {
   AttemptTable,
   AuditTable,
-  DefaultTable,
   EventTable,
   PassOverRequestTable,
-  PreferenceTable,
   ReturnContextTable,
   WorkContextTable,
 } from "./pass-over.sql"
@@ -27,18 +24,6 @@ function outcome({ run }: Base, id: PassID): Outcome | undefined {
     row,
     run.select.artifacts.all({ id }).map((artifact) => artifact.body),
   )
-}
-
-function stored(db: BunSQLiteDatabase, directory: string): PassOverPreferences {
-  const rows = db.select().from(PreferenceTable).where(eq(PreferenceTable.directory, directory)).all()
-  const defaults = db.select().from(DefaultTable).where(eq(DefaultTable.directory, directory)).all()
-  if (rows.length === 0 && defaults.length === 0) return {}
-  const of = (level: "pair" | "subagent") => rows.filter((row) => row.level === level)
-  return PassOverPreferences.parse({
-    defaults: DefaultPreference.parse(Object.fromEntries(defaults.map((row) => [row.key, row.value]))),
-    pairs: Object.fromEntries(of("pair").map((row) => [`${row.from_agent}->${row.to_agent}`, row.settings])),
-    subagents: Object.fromEntries(of("subagent").map((row) => [row.to_agent, row.settings])),
-  })
 }
 
 const list = (db: BunSQLiteDatabase, filter: PassFilter): Pass[] =>
@@ -90,7 +75,6 @@ type Reads = Pick<
   | "audit"
   | "events"
   | "version"
-  | "preferences"
 >
 
 /** Only short reads by index: what goes over many rows belongs to the API process or a Worker, never to opencode's event loop. */
@@ -117,7 +101,6 @@ export function createReads(base: Base, version: () => number): Reads {
 
     repeated: async (input) => run.select.repeated.get(input)?.count ?? 0,
     audit: async (filter) => audit(db, filter),
-    preferences: async (directory) => stored(db, directory),
 
     events: async (after, limit) =>
       db.select().from(EventTable).where(gt(EventTable.seq, after)).orderBy(asc(EventTable.seq)).limit(limit).all(),

@@ -26,7 +26,9 @@ import {
   WorkContextTable,
   WorkOutputTable,
 } from "./pass-over.sql"
+import { AuditAnchorTable } from "./audit.sql"
 import { toPass } from "./row"
+import type { SlotStatements } from "./slot"
 
 const at = sql.placeholder
 
@@ -136,6 +138,11 @@ function selects(db: BunSQLiteDatabase) {
     .orderBy(desc(AuditTable.seq))
     .limit(1)
     .prepare()
+  const anchor = db
+    .select({ seq: AuditAnchorTable.seq, hash: AuditAnchorTable.hash })
+    .from(AuditAnchorTable)
+    .where(eq(AuditAnchorTable.session_id, at("session_id")))
+    .prepare()
   const repeated = db
     .select({ count: count() })
     .from(PassOverRequestTable)
@@ -159,7 +166,7 @@ function selects(db: BunSQLiteDatabase) {
     .where(eq(WorkArtifactTable.pass_over_id, at("id")))
     .orderBy(asc(WorkArtifactTable.position))
     .prepare()
-  return { fenced, lastLine, repeated, output, artifacts }
+  return { fenced, lastLine, anchor, repeated, output, artifacts }
 }
 
 /** All that runs in every pass, built once. */
@@ -185,6 +192,7 @@ export type Statements = ReturnType<typeof createStatements>
 export type Base = {
   db: BunSQLiteDatabase
   run: Statements
+  slots: SlotStatements
   /** One short transaction that holds the write lock from its beginning. */
   write: <T>(work: () => T) => Promise<T>
 }

@@ -1,12 +1,26 @@
 import { drizzle } from "drizzle-orm/bun-sqlite"
+import type { AuditQueryInput } from "../domain/audit-query"
+import { redactDeep } from "../domain/secret"
 import type { Store } from "../service/port"
+import { createAuditQuery } from "./audit-query"
+import { createAuditSearch } from "./audit-search"
+import { createBlobs } from "./blob"
+import { createChanges } from "./change"
 import { createCommands } from "./command"
 import { createDeliveries } from "./delivery"
+import { createFlows } from "./flow"
+import { createGates } from "./gate"
+import { createLives } from "./live"
 import { createLog } from "./log"
+import { createLookup } from "./lookup"
 import type { Opened } from "./open"
 import { createOwners } from "./owner"
 import { createPasses } from "./pass"
+import { createPreferences } from "./preference"
+import { createQueries } from "./query"
 import { createReads } from "./read"
+import { createSlots, createSlotStatements } from "./slot"
+import { createStarts } from "./start"
 import { createStatements, type Base } from "./statement"
 import { createWriter, storeError } from "./write"
 
@@ -14,7 +28,13 @@ import { createWriter, storeError } from "./write"
 export function createStore(opened: Extract<Opened, { ok: true }>, path: string): Store {
   const { client } = opened
   const db = drizzle({ client })
-  const base: Base = { db, run: createStatements(db), write: createWriter(client, path) }
+  const base: Base = {
+    db,
+    run: createStatements(db),
+    slots: createSlotStatements(db),
+    write: createWriter(client, path),
+  }
+  const queryAudit = createAuditQuery(client, createAuditSearch(client, path))
   const version = client.query<{ data_version: number }, []>("PRAGMA data_version")
   const store = {
     ...createPasses(base),
@@ -23,17 +43,35 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
     ...createOwners(base),
     ...createCommands(base),
     ...createLog(base),
+    queryAudit: async (query?: AuditQueryInput) => queryAudit(query),
+    ...createLives(base),
+    ...createQueries(base),
+    ...createPreferences(base),
+    ...createLookup(base),
+    ...createGates(base),
+    ...createFlows(base),
+    ...createSlots(base),
+    ...createStarts(base),
+    ...createBlobs(base, path),
+    ...createChanges(base),
   }
   return { ...guarded(store, path), close: () => client.close() }
 }
 
-// Reads meet broken disks too; whatever comes out of the store is either ours or a PassOverError with a sentence.
+/**
+ * Reads meet broken disks too; whatever comes out of the store is either ours or a PassOverError with a sentence.
+ *
+ * And whatever goes in passes here, so this is where secrets are taken out: before the first write, in every text, of
+ * every operation. Bytes are not touched: the exact contents of proposed changes are blobs, sealed and handed over as
+ * bytes. A file_modification artifact whose body had a secret carries the mark in its stored text, and nothing may ever
+ * be applied from such a text (`isRedacted`), only from its blob.
+ */
 function guarded<T extends Record<string, (...args: never[]) => Promise<unknown>>>(methods: T, path: string): T {
   const wrap =
     (method: (...args: never[]) => Promise<unknown>) =>
     async (...args: never[]) => {
       try {
-        return await method(...args)
+        return await method(...redactDeep(args))
       } catch (error) {
         throw storeError(error, path)
       }

@@ -62,31 +62,3 @@ test("a command for a pass that has ended, or that nobody knows, says so", async
   })
   expect(foreign).toMatchObject({ ok: false, refusal: { code: "E042" } })
 })
-
-test("a child that goes in circles is told once what it repeats, and ended when it goes on", async () => {
-  using world = createEngineWorld()
-  world.host.script("audit", async (child) => {
-    for (let round = 0; !child.stopped && round < 50; round += 1) {
-      child.tool("grep", { pattern: "totl" }, "No files found with that pattern anywhere in the project")
-      await child.wait(100)
-    }
-  })
-  const { output, error_code } = await outcomeOf(world, await started(world))
-  expect(error_code).toBe("E011")
-  expect(output.status).toBe("failed")
-  expect(output.completion_reason).toContain('it went in circles: 8 times grep {"pattern":"totl"}')
-  expect(world.host.said).toHaveLength(1)
-  expect(world.host.said[0]?.text).toContain("You have done the same thing 4 times")
-})
-
-test("a child whose answers break off again and again is ended", async () => {
-  using world = createEngineWorld()
-  world.host.script("audit", async (child) => {
-    for (let round = 0; !child.stopped && round < 50; round += 1) {
-      child.step()
-      await child.wait(100)
-    }
-  })
-  const { output } = await outcomeOf(world, await started(world))
-  expect(output.completion_reason).toContain("broke off 5 times in a row")
-})

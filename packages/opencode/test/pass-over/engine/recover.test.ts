@@ -59,11 +59,9 @@ test("a return that was staged before the crash is the outcome", async () => {
 
 test("a pass that never began is cancelled", async () => {
   using first = createEngineWorld()
-  const commit = first.engine.store.commit
-  first.engine.store.commit = () => new Promise(() => {})
+  first.engine.store.bind = () => new Promise(() => {})
   void first.ask()
   await settle(20)
-  first.engine.store.commit = commit
   using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
   expect(await recover(second.engine, dead)).toBe(1)
   const [pass] = await second.engine.store.list({})
@@ -83,6 +81,22 @@ test("passes of a process that is alive are left alone, and of one out of sight 
   expect(await recover(second.engine, () => "unknown")).toBe(0)
   await second.clock.advance(61_000)
   expect(await recover(second.engine, () => "unknown")).toBe(1)
+})
+
+test("a process that was silent for longer than its lease, and woke up, keeps its later passes", async () => {
+  using first = createEngineWorld()
+  first.host.script("audit", async (child) => child.told)
+  const owner = { owner_id: first.engine.owner_id, pid: 1, process_start: "1", host: "elsewhere", place: "p" }
+  await first.engine.store.enter(owner, first.clock.now())
+  await started(first)
+  await settle(20)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  await second.clock.advance(61_000)
+  expect(await recover(second.engine, () => "unknown")).toBe(1)
+  await first.engine.store.beat(first.engine.owner_id, second.clock.now())
+  await started(first)
+  await settle(20)
+  expect(await recover(second.engine, () => "unknown")).toBe(0)
 })
 
 test("the lease check is what keeps a living pass from being taken: without it, it is lost", async () => {

@@ -45,7 +45,7 @@ test("alice passes work to audit and gets one typed outcome back", async () => {
   const answer = await server.prompt({ agent: "alice", text: "Please review the total." })
 
   const opened = openEnvelope(answer.text)
-  expect(opened?.headline).toMatch(/^audit: needs_modification · 1 finding · [\d.]+ (ms|s)$/)
+  expect(opened?.headline).toMatch(/^UNVERIFIED · audit: needs_modification · 1 finding · [\d.]+ (ms|s)$/)
   expect(opened?.body).toMatchObject({
     status: "completed",
     decision: "needs_modification",
@@ -181,9 +181,9 @@ test("originators see the tools for passing, a child sees the return, and nobody
   await server.prompt({ agent: "alice", text: "Go." })
   await server.prompt({ agent: "build", text: "Go." })
   const seen = (agent: string) => ours(model.requests({ agent })[0]!)
-  expect(seen("alice")).toEqual(["pass_over", "pass_over_read"])
+  expect(seen("alice")).toEqual(["pass_over", "pass_over_read", "pass_over_review"])
   expect(seen("audit")).toEqual(["pass_over_return"])
-  expect(seen("build")).toEqual(["pass_over", "pass_over_read"])
+  expect(seen("build")).toEqual(["pass_over", "pass_over_read", "pass_over_review"])
   expect(seen("general")).toEqual([])
   const names = (agent: string) => model.requests({ agent })[0]!.tools.map((tool) => tool.name)
   expect(names("alice")).not.toContain("task")

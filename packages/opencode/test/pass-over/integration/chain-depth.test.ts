@@ -10,7 +10,7 @@ beforeAll(async () => {
   // The user's own agents take part like ours: dora originates because a pair names her.
   held.world = await createWorld({
     config: { agent: { dora: { mode: "subagent", description: "Digs", prompt: "You dig." } } },
-    preferences: { pairs: { "dora->audit": {}, "dora->alice": {}, "dora->dora": {}, "dora->scout": {} } },
+    preferences: { pairs: { "dora->audit": {}, "dora->alice": {}, "dora->*": {}, "dora->scout": {} } },
   })
 })
 afterEach(() => held.world.model.verify())

@@ -151,13 +151,16 @@ test("a confirmation is asked of the user before anything starts, and their no i
     const turn = server.prompt({ agent: "alice", text: "Go." })
     const asked = await events.until("permission.asked")
     const request = asked.properties as { id: string; permission: string; patterns: string[] }
-    expect(request).toMatchObject({ permission: "pass_over_confirm", patterns: ["alice->audit"] })
+    expect(request).toMatchObject({
+      permission: "pass_over_gate",
+      patterns: [`May alice pass this to audit? ${objective}`],
+    })
     await server.client.permission.reply({ requestID: request.id, reply })
     const answer = await turn
     events.close()
     const passes = await store.list({ session_id: answer.sessionID })
-    expect(passes).toHaveLength(reply === "once" ? 1 : 0)
-    if (reply === "reject") expect(answer.text).toStartWith("Not done. E017 DECLINED")
+    expect(passes).toMatchObject([{ status: reply === "once" ? "processed" : "cancelled" }])
+    if (reply === "reject") expect(answer.text).toContain("E017: it was rejected by the user in opencode")
   }
 })
 

@@ -23,7 +23,7 @@ test("a child that answers in text is asked for its return in the same session",
   const { model, server, store } = held.world
   model.play({ agents: { alice: [handover("Answer in text"), answerOf], audit: [say("It is right."), back] } })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
-  expect(answer.text).toStartWith("audit: approved")
+  expect(answer.text).toContain("audit: approved")
   const [, second] = model.requests({ agent: "audit" })
   expect(second?.tools.map((tool) => tool.name)).toEqual(["pass_over_return"])
   expect(second?.session).toBe(model.requests({ agent: "audit" })[0]!.session)
@@ -40,7 +40,7 @@ test("a child that will not return leaves a partial outcome, never an empty succ
     },
   })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
-  expect(answer.text).toStartWith("audit: partial")
+  expect(answer.text).toMatch(/^UNVERIFIED · audit: partial/)
   expect(openEnvelope(answer.text)?.body).toMatchObject({ status: "partial", messages: ["Still no return."] })
 })
 
@@ -48,7 +48,7 @@ test("a child that says nothing at all has failed", async () => {
   const { model, server } = held.world
   model.play({ agents: { alice: [handover("Say nothing"), answerOf], audit: [say(""), say("")] } })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
-  expect(answer.text).toMatch(/^audit: failed/)
+  expect(answer.text).toMatch(/^BLOCKED · audit: failed/)
 })
 
 test("a malformed return comes back to the child with what is wrong, and the repaired one counts", async () => {
@@ -65,14 +65,14 @@ test("a malformed return comes back to the child with what is wrong, and the rep
   })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
   expect(told[0]).toStartWith("Not done. E021 INVALID_WORK_OUTPUT: The return is not valid")
-  expect(answer.text).toStartWith("audit: approved")
+  expect(answer.text).toContain("audit: approved")
 })
 
 test("a provider that refuses for good ends the pass with a typed failure", async () => {
   const { model, server, store } = held.world
   model.play({ agents: { alice: [handover("Meet a 400"), answerOf], audit: fault.status(400) } })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
-  expect(answer.text).toMatch(/^audit: failed/)
+  expect(answer.text).toMatch(/^BLOCKED · audit: failed/)
   const [pass] = await store.list({ session_id: answer.sessionID })
   expect((await store.outcome(pass!.id))?.error_code).toBe("E011")
 })
@@ -86,7 +86,7 @@ test("a stream that breaks is taken up again by opencode or by us, with one outc
     },
   })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
-  expect(answer.text).toStartWith("audit: approved")
+  expect(answer.text).toContain("audit: approved")
   expect(await store.list({ session_id: answer.sessionID })).toHaveLength(1)
 })
 

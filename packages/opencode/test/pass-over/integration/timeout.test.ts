@@ -34,7 +34,7 @@ test("a child that hangs in mid-stream ends at its deadline, and what it had don
   const answer = await server.prompt({ agent: "alice", text: "Review." })
   const took = performance.now() - began
   const opened = openEnvelope(answer.text)
-  expect(opened?.headline).toStartWith("audit: partial")
+  expect(opened?.headline).toMatch(/^UNVERIFIED · audit: partial/)
   expect(opened?.body).toMatchObject({ status: "partial", tool_results: 1 })
   const [pass] = await store.list({ session_id: answer.sessionID })
   expect(pass).toMatchObject({ status: "timed_out", timeout_ms: 2_500 })
@@ -42,7 +42,7 @@ test("a child that hangs in mid-stream ends at its deadline, and what it had don
   expect(outcome?.error_code).toBe("E010")
   expect(outcome?.output.artifacts.map((artifact) => artifact.type)).toContain("tool_result")
   expect(outcome!.output.metadata.wall_time_ms).toBeLessThan(2_500 + 250)
-  expect(took).toBeLessThan(6_000)
+  expect(took).toBeLessThan(15_000)
   // The child really stopped: its session is idle and its request was given up.
   const status = (await server.client.session.status()).data ?? {}
   expect(status[pass!.child_session_id!]?.type ?? "idle").toBe("idle")

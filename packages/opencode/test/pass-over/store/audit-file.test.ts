@@ -46,7 +46,11 @@ describe("a log file", () => {
     using folder = createFolder()
     const lines = range(1, 3)
     appendLines(log(folder), lines)
-    expect(files(log(folder))).toEqual([".gitignore", join("2026-03", "session-ses_alice-passes.jsonl")])
+    expect(files(log(folder))).toEqual([
+      ".gitignore",
+      join("2026-03", "session-ses_alice-passes.jsonl"),
+      "audit-summary.json",
+    ])
     expect(read(join(log(folder), "2026-03", "session-ses_alice-passes.jsonl"))).toEqual(lines)
   })
 
@@ -85,6 +89,30 @@ describe("a log file", () => {
     using folder = createFolder()
     appendLines(log(folder), [])
     expect(files(folder.path)).toEqual([])
+  })
+})
+
+describe("the summary", () => {
+  const summary = (folder: Folder) => JSON.parse(readFileSync(join(log(folder), "audit-summary.json"), "utf8"))
+
+  test("counts each line once, and says how far each session has come", () => {
+    using folder = createFolder()
+    appendLines(log(folder), range(1, 3))
+    appendLines(log(folder), range(2, 5))
+    expect(summary(folder)).toMatchObject({
+      lines: 5,
+      passes: 5,
+      by_action: { requested: 5 },
+      heads: { ses_alice: { seq: 5, hash: "f".repeat(64) } },
+    })
+  })
+
+  test("starts anew where somebody damaged it", () => {
+    using folder = createFolder()
+    appendLines(log(folder), range(1, 3))
+    writeFileSync(join(log(folder), "audit-summary.json"), "{")
+    appendLines(log(folder), range(4, 4))
+    expect(summary(folder)).toMatchObject({ lines: 1, heads: { ses_alice: { seq: 4 } } })
   })
 })
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { PassOverError } from "../../../src/pass-over/domain/errors"
-import { createConfigFiles, load, parseConfig, projectFile, type Fault } from "../../../src/pass-over/store/config-file"
+import { createConfigFiles, load, projectFile } from "../../../src/pass-over/store/config-file"
+import { parseConfig, type Fault } from "../../../src/pass-over/store/config-text"
 import { createFolder, type Folder } from "../support/folder"
 
 /** "3:14 the message", as an editor shows it. */
@@ -67,9 +68,9 @@ describe("a fault", () => {
   })
 
   test.each([
-    ["a list", "[]", /^1:1 .*expected object/i],
-    ["a word", `"alice"`, /^1:1 .*expected object/i],
-    ["nothing", "null", /^1:1 .*expected object/i],
+    ["a list", "[]", /^1:1 the file must be an object in \{ \}, not \S/],
+    ["a word", `"alice"`, /^1:1 the file must be an object in \{ \}, not \S/],
+    ["nothing", "null", /^1:1 the file must be an object in \{ \}, not \S/],
   ])("of a file that holds something else is named at its beginning: %s", (_what, text, message) => {
     expect(faults(text)).toEqual([expect.stringMatching(message)])
   })
@@ -88,9 +89,9 @@ describe("a fault", () => {
         ].join("\n"),
       ).toSorted(),
     ).toEqual([
-      `2:3 default: unknown setting "default"`,
-      `4:23 pairs.alice->audit.timeout: unknown setting "timeout"`,
-      `4:38 pairs.alice->audit.auto_aply: unknown setting "auto_aply"`,
+      `2:3 default: unknown setting "default"; did you mean \`defaults\`?`,
+      `4:23 pairs.alice->audit.timeout: unknown setting "timeout"; did you mean \`timeout_ms\`?`,
+      `4:38 pairs.alice->audit.auto_aply: unknown setting "auto_aply"; did you mean \`auto_apply\`?`,
       `6:14 audit.log: unknown setting "log"`,
     ])
   })
@@ -99,18 +100,22 @@ describe("a fault", () => {
     [
       "text for a number",
       `{ "defaults": {\n  "timeout_ms": "fast" } }`,
-      /^2:3 defaults\.timeout_ms: .*expected (int|number)/,
+      /^2:3 defaults\.timeout_ms: must be a number, not "fast"$/,
     ],
     [
       "a number for a yes",
       `{ "defaults": {\n\n   "auto_apply": 1 } }`,
-      /^3:4 defaults\.auto_apply: .*expected boolean/,
+      /^3:4 defaults\.auto_apply: must be true or false, not 1$/,
     ],
     ["a time that is too long", `{ "defaults": { "timeout_ms": 1e12 } }`, /^1:17 defaults\.timeout_ms: /],
     ["a time below zero", `{ "defaults": { "timeout_ms": -5 } }`, /^1:17 defaults\.timeout_ms: /],
     ["a chain of one", `{ "defaults": { "max_chain_depth": 1 } }`, /^1:17 defaults\.max_chain_depth: /],
     ["a word that is none of the choices", `{ "defaults": { "notify_on_return": "loudly" } }`, /^1:17 .*always/],
-    ["a list where an object belongs", `{\n "subagents": [] }`, /^2:2 subagents: .*expected (object|record)/],
+    [
+      "a list where an object belongs",
+      `{\n "subagents": [] }`,
+      /^2:2 subagents: must be an object in \{ \}, not a list$/,
+    ],
     [
       "an entry of a list",
       `{ "pairs": { "a->b": { "constraints": [\n  "one",\n  2 ] } } }`,
@@ -165,6 +170,18 @@ describe("load", () => {
   })
 })
 
+test("what is no file, and would be read without an end, is a refusal", () => {
+  using folder = createFolder()
+  const pipe = folder.at("pass-over.json")
+  Bun.spawnSync(["mkfifo", pipe])
+  const script = `const { load } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/pass-over/store/config-file.ts"))})
+    try { load(${JSON.stringify(pipe)}) } catch (error) { console.log(error.code, error.message) }`
+  // In a process of its own, which can be ended if it never comes back.
+  const { stdout, exitCode } = Bun.spawnSync([process.execPath, "-e", script], { timeout: 10_000 })
+  expect(exitCode).toBe(0)
+  expect(stdout.toString().trim()).toBe(`E030 ${pipe} cannot be read: it is not a file`)
+})
+
 describe("the project's file", () => {
   const name = join(".opencode", "pass-over.json")
   const tree = (folder: Folder, ...directories: string[]) => {
@@ -209,12 +226,13 @@ describe("the project's file", () => {
     expect(found).toBe(folder.at("work", "..parts", name))
   })
 
-  test("is looked for up to the root where that is the work tree, and no further", () => {
+  test("is the directory's own where there is no work tree: what lies above belongs to whoever could write it", () => {
     using folder = createFolder()
     expect(projectFile("/", "/")).toBe(join("/", name))
     put(folder.at(name), "{}")
     mkdirSync(folder.at("a", "b"), { recursive: true })
-    expect(projectFile(folder.at("a", "b"), "/")).toBe(folder.at(name))
+    expect(projectFile(folder.at("a", "b"), "/")).toBe(folder.at("a", "b", name))
+    expect(projectFile(folder.path, "/")).toBe(folder.at(name))
   })
 })
 

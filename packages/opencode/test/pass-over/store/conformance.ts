@@ -1,8 +1,10 @@
 import { describe } from "bun:test"
 import { auditContract } from "./conformance/audit"
 import { deliveryContract } from "./conformance/delivery"
+import { flowContract } from "./conformance/flow"
 import { lifeContract } from "./conformance/life"
 import { openContract } from "./conformance/open"
+import { preferenceContract } from "./conformance/preference"
 import { readContract } from "./conformance/read"
 import type { Setup } from "./conformance/scene"
 import { settleContract } from "./conformance/settle"
@@ -18,6 +20,8 @@ export function conformance(name: string, { setup }: { setup: Setup }) {
     settleContract(setup)
     deliveryContract(setup)
     readContract(setup)
+    preferenceContract(setup)
     auditContract(setup)
+    flowContract(setup)
   })
 }

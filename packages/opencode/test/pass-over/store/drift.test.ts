@@ -10,7 +10,8 @@ import { createFolder, type Folder } from "../support/folder"
 
 const ROOT = join(import.meta.dir, "../../../../..")
 const SHIPPED = join(ROOT, "migration/sqlite")
-const SCHEMA = join(ROOT, "packages/opencode/src/pass-over/store/pass-over.sql.ts")
+const STORE = join(ROOT, "packages/opencode/src/pass-over/store")
+const SCHEMA = join(STORE, "*.sql.ts")
 
 const Journal = z.object({
   dialect: z.literal("sqlite"),
@@ -92,7 +93,7 @@ describe("the schema and its migrations", () => {
   test("are told apart when a column is added without a migration", async () => {
     using folder = createFolder()
     cpSync(SHIPPED, folder.at("sqlite"), { recursive: true })
-    const text = readFileSync(SCHEMA, "utf8")
+    const text = readFileSync(join(STORE, "pass-over.sql.ts"), "utf8")
     const changed = text.replace("    call_id: text(),\n", "    call_id: text(),\n    mood: text(),\n")
     expect(changed).not.toBe(text)
     writeFileSync(folder.at("schema.ts"), changed)

@@ -21,7 +21,7 @@ import { brokenAt } from "../support/chain"
 import { connect, openStore } from "../support/database"
 import { createFolder } from "../support/folder"
 import { runChild } from "../support/process"
-import { createWorld } from "../support/world"
+import { accepted, createWorld } from "../support/world"
 
 const fixture = (name: string) => join(import.meta.dir, "fixture", name)
 
@@ -66,7 +66,7 @@ describe("a disk that is full", () => {
     const path = folder.at("pass-over.db")
     using database = openStore(path)
     const { store, client } = database
-    const { pass: known } = await store.open(world.opening())
+    const { pass: known } = accepted(await store.open(world.opening()))
     const running = await store.commit(world.commit(known, "waiting_for_return"))
     if (running === "stale") throw new Error("stale")
 
@@ -137,7 +137,7 @@ describe("a place that cannot be written", () => {
     const world = createWorld()
     const path = folder.at("pass-over.db")
     using writable = openStore(path)
-    const { pass } = await writable.store.open(world.opening())
+    const { pass } = accepted(await writable.store.open(world.opening()))
     using reading = connect(path, { readonly: true })
     const store = createStore({ ok: true, client: reading.client, newer: false }, path)
     const error = await failure(store.commit(world.commit(pass, "cancelled")))
@@ -194,7 +194,7 @@ describe("a database that was damaged", () => {
   async function made(path: string) {
     using database = openStore(path)
     const world = createWorld()
-    const { pass } = await database.store.open(world.opening(world.pass({ background: LARGE })))
+    const { pass } = accepted(await database.store.open(world.opening(world.pass({ background: LARGE }))))
     database.client.run("PRAGMA wal_checkpoint(TRUNCATE)")
     return pass
   }
@@ -244,7 +244,7 @@ describe("a database that somebody else writes", () => {
     const path = folder.at("pass-over.db")
     using database = openStore(path)
     using other = connect(path)
-    const { pass } = await database.store.open(world.opening())
+    const { pass } = accepted(await database.store.open(world.opening()))
 
     other.client.run("BEGIN IMMEDIATE")
     const ticks = [performance.now()]

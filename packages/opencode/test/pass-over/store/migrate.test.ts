@@ -9,7 +9,7 @@ import { openDatabase } from "../../../src/pass-over/store/open"
 import { connect, openStore } from "../support/database"
 import { createFolder } from "../support/folder"
 import { race, runChild } from "../support/process"
-import { createWorld } from "../support/world"
+import { accepted, createWorld } from "../support/world"
 
 const fixture = (name: string) => join(import.meta.dir, "fixture", name)
 
@@ -105,7 +105,7 @@ describe("an older database", () => {
     const world = createWorld()
     const path = folder.at("pass-over.db")
     using database = openStore(path)
-    const { pass } = await database.store.open(world.opening())
+    const { pass } = accepted(await database.store.open(world.opening()))
     expect(migrate(database.client, [...MIGRATIONS, LATER])).toBe("current")
     expect(tags(database.client)).toEqual([...KNOWN, LATER.tag])
     expect(database.client.query("select id, mood from pass_over_requests").all()).toEqual([
@@ -150,7 +150,7 @@ describe("a database that a newer version made", () => {
 
   async function newer(path: string) {
     using database = openStore(path)
-    const { pass } = await database.store.open(world.opening())
+    const { pass } = accepted(await database.store.open(world.opening()))
     migrate(database.client, [...MIGRATIONS, LATER])
     return pass
   }
@@ -206,7 +206,7 @@ describe("a database that a newer version made", () => {
   test("is not written any more by a process that had it open before", async () => {
     using folder = createFolder()
     using running = openStore(folder.at("pass-over.db"))
-    const { pass } = await running.store.open(world.opening())
+    const { pass } = accepted(await running.store.open(world.opening()))
     await newer(folder.at("pass-over.db"))
     await expect(running.store.commit(world.commit(pass, "cancelled"))).rejects.toMatchObject(refusal)
     expect(await running.store.find(pass.id)).toEqual(pass)

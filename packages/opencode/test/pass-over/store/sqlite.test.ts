@@ -3,10 +3,11 @@ import { drizzle } from "drizzle-orm/bun-sqlite"
 import { describe, expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import type { PassEvent } from "../../../src/pass-over/domain/pass"
-import { DefaultTable, EventTable, OwnerTable, PreferenceTable } from "../../../src/pass-over/store/pass-over.sql"
+import { EventTable, OwnerTable } from "../../../src/pass-over/store/pass-over.sql"
+import { DefaultTable, PreferenceTable } from "../../../src/pass-over/store/preference.sql"
 import { connect, openStore } from "../support/database"
 import { createFolder } from "../support/folder"
-import { createWorld } from "../support/world"
+import { accepted, createWorld } from "../support/world"
 import { conformance } from "./conformance"
 import type { Harness } from "./conformance/scene"
 
@@ -45,7 +46,7 @@ describe("a database file", () => {
     const path = folder.at("pass-over.db")
     const { pass } = await (async () => {
       using first = openStore(path)
-      return first.store.open(world.opening())
+      return accepted(await first.store.open(world.opening()))
     })()
     using second = openStore(path)
     expect(await second.store.find(pass.id)).toEqual(pass)

@@ -23,6 +23,7 @@ export type EngineWorldOptions = {
   path?: string
   owner?: string
   seed?: number
+  headless?: boolean
   /** The store of another world: two processes on one database. */
   store?: Store
 }
@@ -51,6 +52,7 @@ export function createEngineWorld(options: EngineWorldOptions = {}): EngineWorld
     log: ((level, message) => void logged.push({ level, message })) as Log,
     owner_id: `own_${(options.owner ?? "1").padStart(32, "0")}` as const,
     user_id: "tester",
+    headless: options.headless ?? false,
     agents: { defaults: DEFAULTS, originators: ORIGINATORS },
   } as const
   const engine = options.store
@@ -59,7 +61,7 @@ export function createEngineWorld(options: EngineWorldOptions = {}): EngineWorld
   host.join(engine)
   const preferences: Written[] = []
   const project: Project = { host, directory: "/project", written: async () => preferences, logged: () => {} }
-  let calls = 0
+  let calls = options.seed ?? 0
   return {
     clock,
     host,

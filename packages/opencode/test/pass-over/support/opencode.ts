@@ -1,3 +1,5 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import {
   createModel,
@@ -7,7 +9,6 @@ import {
   type SandboxOptions,
   type Server,
 } from "@pass-over/rehearsal"
-import { build } from "../../../script/build"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import type { Store } from "../../../src/pass-over/service/port"
 import { openDatabase } from "../../../src/pass-over/store/open"
@@ -15,13 +16,20 @@ import { createStore } from "../../../src/pass-over/store/store"
 
 const built: { plugin?: Promise<string> } = {}
 
+// In a process of its own, because the bundler does not work where the same modules are loaded already; in a folder of
+// its own, because other tests may be running.
+async function bundle(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "pass-over-bundle-"))
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+  const script = join(import.meta.dir, "../../../script/build.ts")
+  const child = Bun.spawn([process.execPath, script, folder], { stdout: "ignore", stderr: "pipe" })
+  if ((await child.exited) !== 0) throw new Error(`the plugin could not be built: ${await child.stderr.text()}`)
+  return join(folder, "server.js")
+}
+
 /** The plugin as it ships: one bundle, made once for all tests of a run. */
 export function plugin(): Promise<string> {
-  built.plugin ??= build().then((outputs) => {
-    const entry = outputs.find(({ path }) => path.endsWith("server.js"))
-    if (!entry) throw new Error("the bundle has no server entry")
-    return entry.path
-  })
+  built.plugin ??= bundle()
   return built.plugin
 }
 
@@ -47,13 +55,15 @@ export type World = {
 export type WorldOptions = Omit<SandboxOptions, "model"> & {
   /** `.opencode/pass-over.json` */
   preferences?: unknown
+  /** The user's own preferences for all projects. */
+  global?: unknown
 }
 
 const FILES = { "src/total.ts": "export const total = (xs: number[]) => xs.reduce((a, b) => a - b, 0)\n" }
 
 /** The real opencode with the plugin on a small project, for the length of one test file. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const { preferences, ...rest } = options
+  const { preferences, global, ...rest } = options
   const model = await createModel()
   const box = await createSandbox({
     ...rest,
@@ -64,6 +74,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   if (preferences !== undefined) {
     box.write(".opencode/pass-over.json", typeof preferences === "string" ? preferences : JSON.stringify(preferences))
     box.seed(join(box.project, ".opencode"))
+  }
+  if (global !== undefined) {
+    const folder = join(box.env.XDG_CONFIG_HOME ?? "", "opencode")
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, "pass-over.json"), JSON.stringify(global))
   }
   const server = await box.serve()
   // opencode loads plugins with the first request for a directory.

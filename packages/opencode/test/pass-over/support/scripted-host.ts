@@ -4,7 +4,7 @@ import type { Pass } from "../../../src/pass-over/domain/pass"
 import { NO_USAGE, type Usage } from "../../../src/pass-over/domain/run"
 import { returnFromPassOver } from "../../../src/pass-over/service/api-return"
 import type { Engine } from "../../../src/pass-over/service/engine"
-import type { Host, Progress, Prompt, Rest, ResultMessage } from "../../../src/pass-over/service/port"
+import type { Host, Progress, Prompt, Rest, ResultMessage } from "../../../src/pass-over/service/port-host"
 
 /** What a scripted child can do in answer to a prompt. */
 export type Child = {
@@ -41,6 +41,12 @@ export type ScriptedHost = Host & {
   }[]
   readonly prompts: Prompt[]
   readonly said: { session_id: string; text: string }[]
+  /** Questions of ours that were taken off the screen. */
+  readonly dismissed: { session_id: string; permission: string }[]
+  /** What the user was told. */
+  readonly notified: { text: string; issues: boolean }[]
+  /** Sessions of their own, for what nobody asked for in a session. */
+  readonly made: { session_id: string; title: string }[]
   readonly delivered: ResultMessage[]
   /** Sessions that somebody deleted. */
   readonly gone: Set<string>
@@ -54,6 +60,8 @@ export type ScriptedHostOptions = {
   agents?: readonly AgentInfo[]
   after: (ms: number, run: () => void) => () => void
   now: () => number
+  /** Where its ids begin, for hosts whose children lie in one database. */
+  serial?: number
 }
 
 const AGENTS: readonly AgentInfo[] = [
@@ -72,12 +80,15 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
   const prompts: Prompt[] = []
   const shown: ScriptedHost["shown"] = []
   const said: ScriptedHost["said"] = []
+  const dismissed: ScriptedHost["dismissed"] = []
+  const notified: ScriptedHost["notified"] = []
+  const made: ScriptedHost["made"] = []
   const delivered: ResultMessage[] = []
   const gone = new Set<string>()
   const messages = new Map<string, ContextMessage[]>()
   const stops = new Map<string, { promise: Promise<void>; resolve: () => void; done: boolean }>()
   const world = {} as { engine: Engine }
-  let serial = 0
+  let serial = options.serial ?? 0
 
   const stopOf = (session_id: string) => {
     const known = stops.get(session_id)
@@ -148,6 +159,9 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
 
   return {
     said,
+    dismissed,
+    notified,
+    made,
     delivered,
     gone,
     children,
@@ -159,11 +173,17 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     agents: async () => [...(options.agents ?? AGENTS)],
     messages: async (session_id) => messages.get(session_id) ?? [],
     todos: async () => [],
+    sessionRules: async () => [],
     files: async (paths) => paths.map((path) => ({ path, content: `content of ${path}` })),
     root: async (session_id) => session_id,
     child: async ({ pass, title }) => {
       const session_id = `ses_child${++serial}`
       children.push({ session_id, pass, title, stopped: 0, narrowed: false })
+      return session_id
+    },
+    session: async (title) => {
+      const session_id = `ses_made${++serial}`
+      made.push({ session_id, title })
       return session_id
     },
     async prompt(prompt) {
@@ -178,6 +198,8 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     },
     onlyReturn: async (session_id) => void (entry(session_id).narrowed = true),
     close: async (session_id, text) => void (entry(session_id).closed = text),
+    notify: async (message) => void notified.push(message),
+    dismiss: async (session_id, permission) => void dismissed.push({ session_id, permission }),
     say: async (session_id, text) => void said.push({ session_id, text }),
     messageID: (pass_over_id) => `msg_${++serial}_${pass_over_id}`,
     hasMessage: async (_session_id, message_id) => delivered.some((message) => message.message_id === message_id),

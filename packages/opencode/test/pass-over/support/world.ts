@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto"
 import type { AuditAction } from "../../../src/pass-over/domain/audit-log"
 import { PassID } from "../../../src/pass-over/domain/id"
+import { LIMITS } from "../../../src/pass-over/domain/limit"
 import type { WorkOutput } from "../../../src/pass-over/domain/output"
 import { event, note, type Pass, type PassEvent } from "../../../src/pass-over/domain/pass"
 import type { Report } from "../../../src/pass-over/domain/report"
 import { move, type ReturnStatus } from "../../../src/pass-over/domain/return-context"
 import { NO_USAGE } from "../../../src/pass-over/domain/run"
-import type { Attempt, Commit, Ids, OpenPass, Settled } from "../../../src/pass-over/service/port"
+import type { Attempt, Commit, Ids, Opened, OpenPass, Settled } from "../../../src/pass-over/service/port"
 import { createClock, type TestClock } from "./clock"
 
 /** What moving to a status is called in the audit and in the events. Nothing moves to `initial`. */
@@ -46,6 +47,12 @@ export type World = {
   report(overrides?: Partial<Report>): Report
   /** The first attempt of a pass, just begun in a child session of its own. */
   attempt(pass: Pass, overrides?: Partial<Attempt>): Attempt
+}
+
+/** A pass that was let in. */
+export function accepted(opened: Opened): Extract<Opened, { pass: Pass }> {
+  if ("over" in opened) throw new Error(`over its budget: ${JSON.stringify(opened.over)}`)
+  return opened
 }
 
 export const hash = (text: string) => createHash("sha256").update(text).digest("hex")
@@ -137,6 +144,7 @@ export function createWorld({ lane = 0, clock = createClock() }: WorldOptions = 
         constraints: given.constraints,
         expected_output_type: given.expected_output_type,
       },
+      slot: { limits: LIMITS, reserve: { tokens: 0, cost: 0 }, waiting: false },
       manifest: {
         items: [
           { kind: "file", ref: "src/total.ts", taken: "whole", why: "it was named", bytes: content.length, tokens: 9 },

@@ -125,6 +125,20 @@ function queryContract(setup: Setup) {
       expect(await summaries({ session_id: "ses_a" })).toEqual(["three", "one"])
     })
 
+    test("a question is answered page by page, the newest first by time", async () => {
+      await using scene = await createScene(setup)
+      for (const summary of ["one", "two", "three"]) {
+        scene.clock.advance(1_000)
+        await refuse(scene, {}, { summary, error_code: "E003" })
+      }
+      const first = await scene.store.queryAudit({ limit: 2, error_code: "E003" })
+      expect(first.lines.map(({ summary }) => summary)).toEqual(["three", "two"])
+      const second = await scene.store.queryAudit({ limit: 2, error_code: "E003", cursor: first.cursor ?? "" })
+      expect(second.lines.map(({ summary }) => summary)).toEqual(["one"])
+      expect(second.cursor).toBeNull()
+      expect((await scene.store.queryAudit({ text: "two" })).lines).toHaveLength(1)
+    })
+
     test("each filter narrows, and both ends of a time belong to it", async () => {
       await using scene = await createScene(setup)
       const start = scene.clock.now()

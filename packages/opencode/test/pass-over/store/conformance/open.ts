@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
+import { omit } from "remeda"
 import { Pass } from "../../../../src/pass-over/domain/pass"
 import { createScene, type Setup } from "./scene"
+import { accepted } from "../../support/world"
 
 const many = 8
 
@@ -20,7 +22,7 @@ export function openContract(setup: Setup) {
         message_id: null,
         user_id: null,
       })
-      expect(await scene.store.open(scene.opening(pass))).toEqual({ pass, created: true })
+      expect(await scene.store.open(scene.opening(pass))).toEqual({ pass, created: true, place: { state: "running" } })
       expect(await scene.store.find(pass.id)).toEqual(pass)
       expect(() => Pass.parse(pass)).not.toThrow()
     })
@@ -35,7 +37,7 @@ export function openContract(setup: Setup) {
     test("what is answered is what will be read, also where text cannot be kept as it is", async () => {
       await using scene = await createScene(setup)
       const text = "\uFEFFcut off \ud83d here"
-      const { pass } = await scene.store.open(scene.opening(scene.pass({ reason: text, background: text })))
+      const { pass } = accepted(await scene.store.open(scene.opening(scene.pass({ reason: text, background: text }))))
       expect(pass).toMatchObject({ reason: "cut off \ufffd here", background: "cut off \ufffd here" })
       expect(await scene.store.find(pass.id)).toEqual(pass)
     })
@@ -44,7 +46,7 @@ export function openContract(setup: Setup) {
       await using scene = await createScene(setup)
       const input = scene.opening()
       await scene.store.open(input)
-      expect(await scene.lines()).toMatchObject([{ ...input.note, seq: 1 }])
+      expect(await scene.lines()).toMatchObject([{ ...omit(input.note, ["detail"]), seq: 1 }])
       expect(await scene.events()).toEqual([input.event])
     })
 
@@ -53,14 +55,16 @@ export function openContract(setup: Setup) {
       const first = await scene.running({ call_id: "call_1" })
       const before = await scene.traces(first)
       const again = await scene.store.open(scene.opening(scene.pass({ call_id: "call_1", reason: "Once more" })))
-      expect(again).toEqual({ pass: first, created: false })
+      expect(again).toEqual({ pass: first, created: false, place: { state: "running" } })
       expect(await scene.traces(first)).toEqual(before)
     })
 
     test("of many that open the same call at once exactly one creates the pass", async () => {
       await using scene = await createScene(setup)
       const results = await Promise.all(
-        Array.from({ length: many }, () => scene.store.open(scene.opening(scene.pass({ call_id: "call_1" })))),
+        Array.from({ length: many }, async () =>
+          accepted(await scene.store.open(scene.opening(scene.pass({ call_id: "call_1" })))),
+        ),
       )
       expect(results.filter(({ created }) => created)).toHaveLength(1)
       expect(new Set(results.map(({ pass }) => pass.id)).size).toBe(1)

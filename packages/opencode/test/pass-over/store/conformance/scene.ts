@@ -2,7 +2,7 @@ import { expect } from "bun:test"
 import type { AuditLine } from "../../../../src/pass-over/domain/audit-log"
 import type { Pass, PassEvent } from "../../../../src/pass-over/domain/pass"
 import type { OpenPass, Store } from "../../../../src/pass-over/service/port"
-import { createWorld, type World } from "../../support/world"
+import { accepted, createWorld, type World } from "../../support/world"
 
 /** An empty store, made for one test. */
 export type Harness = {
@@ -37,7 +37,7 @@ export async function createScene(setup: Setup): Promise<Scene> {
   const { store, events, dispose } = await setup()
   const world = createWorld()
   const opened: Scene["opened"] = async (overrides, input) => {
-    const { pass, created } = await store.open(world.opening(world.pass(overrides), input))
+    const { pass, created } = accepted(await store.open(world.opening(world.pass(overrides), input)))
     expect(created).toBe(true)
     return pass
   }

@@ -1,0 +1,127 @@
+/** What the host may be told to do about one permission. */
+export type Action = "allow" | "ask" | "deny"
+
+/** One of the host's permission rules. Of all that match, the last one holds. */
+export type Rule = { permission: string; pattern: string; action: Action }
+
+/** Rules that somebody is held to, with whose they are: every layer has to allow what a child does. */
+export type Layer = { who: string; rules: readonly Rule[] }
+
+export type Right = {
+  action: Action
+  /** Whose rules decided, unless all allow. */ who?: string
+  rule?: Rule | undefined
+}
+
+const compiled = new Map<string, RegExp>()
+const MOST_PATTERNS = 5_000
+
+// The host's own reading of a pattern: "*" is anything, "?" one character, and " *" at the end may be missing whole.
+function expression(pattern: string): RegExp {
+  const known = compiled.get(pattern)
+  if (known) return known
+  const escaped = pattern
+    .replaceAll("\\", "/")
+    .replaceAll(/[.+^${}()|[\]]/g, String.raw`\$&`)
+    .replaceAll(/\*+/g, ".*")
+    .replaceAll("?", ".")
+  const made = new RegExp(`^${escaped.endsWith(" .*") ? `${escaped.slice(0, -3)}( .*)?` : escaped}$`, "s")
+  if (compiled.size >= MOST_PATTERNS) compiled.clear()
+  compiled.set(pattern, made)
+  return made
+}
+
+export const matches = (text: string, pattern: string) =>
+  pattern === "*" || expression(pattern).test(text.replaceAll("\\", "/"))
+
+/** What one list of rules says: the last that matches, and a question where none does. */
+export const evaluate = (
+  rules: readonly Rule[],
+  permission: string,
+  pattern: string,
+): { action: Action; rule?: Rule | undefined } => {
+  const rule = rules.findLast((each) => matches(permission, each.permission) && matches(pattern, each.pattern))
+  return { action: rule?.action ?? "ask", rule }
+}
+
+const STRICT: Record<Action, number> = { allow: 0, ask: 1, deny: 2 }
+
+/** What all layers together say of one pattern: as strict as the strictest of them. */
+function one(layers: readonly Layer[], permission: string, pattern: string): Right {
+  let strictest: Right = { action: "allow" }
+  for (const { who, rules } of layers) {
+    const { action, rule } = evaluate(rules, permission, pattern)
+    if (STRICT[action] > STRICT[strictest.action]) strictest = { action, who, rule }
+  }
+  return strictest
+}
+
+/** What all layers together say of everything that one call needs. */
+export function meet(layers: readonly Layer[], permission: string, patterns: readonly string[]): Right {
+  let strictest: Right = { action: "allow" }
+  for (const pattern of patterns) {
+    const right = one(layers, permission, pattern)
+    if (STRICT[right.action] > STRICT[strictest.action]) strictest = right
+  }
+  return strictest
+}
+
+/** The rules of a list that speak about a permission, without those that a later rule for everything has overtaken. */
+export function relevant(rules: readonly Rule[], permission: string): Rule[] {
+  const about = rules.filter((rule) => matches(permission, rule.permission))
+  return about.slice(
+    Math.max(
+      0,
+      about.findLastIndex((rule) => rule.pattern === "*"),
+    ),
+  )
+}
+
+/** What a list says of a permission whatever the pattern; nothing where it depends on the pattern. */
+export function uniform(rules: readonly Rule[], permission: string): Action | undefined {
+  const about = relevant(rules, permission)
+  const [first] = about
+  if (!first) return "ask"
+  if (first.pattern !== "*") return undefined
+  return about.every((rule) => rule.action === first.action) ? first.action : undefined
+}
+
+const same = (a: readonly Rule[], b: readonly Rule[]) =>
+  a.length === b.length &&
+  a.every((rule, index) => rule.pattern === b[index]?.pattern && rule.action === b[index].action)
+
+/**
+ * What has to be added to a child's own rules so that the host never lets it do what a layer above forbids or would ask
+ * about: a denial where that can be said, and a question, which we answer ourselves, where it depends on the pattern.
+ */
+export function fences(own: Layer, above: readonly Layer[], permissions: readonly string[]): Rule[] {
+  // Tools that nobody has named: those of the user's MCP servers and plugins.
+  const other = [own, ...above].map((layer) => uniform(layer.rules, UNNAMED))
+  const [mine, ...theirs] = other
+  const rest: Rule[] =
+    mine === "deny" || theirs.every((action) => action === "allow")
+      ? []
+      : [{ permission: "*", pattern: "*", action: theirs.includes("deny") ? "deny" : "ask" }]
+  // After a fence around everything, what may be used has to be opened again: as a question that we answer ourselves.
+  const reopened = (permission: string): Rule[] =>
+    rest.length > 0 && uniform(own.rules, permission) !== "deny" ? [{ permission, pattern: "*", action: "ask" }] : []
+  // A name with a star in it speaks of several: what becomes of each is told by our answer, so it is only ever asked.
+  const starred = permissions
+    .filter((permission) => permission.includes("*") && permission !== "*")
+    .map((permission): Rule => ({ permission, pattern: "*", action: "ask" }))
+  const exact = permissions.filter((permission) => !permission.includes("*"))
+  const named = exact.flatMap((permission): Rule[] => {
+    if (uniform(own.rules, permission) === "deny") return []
+    const kinds = above.map((layer) => uniform(layer.rules, permission))
+    if (kinds.includes("deny")) return [{ permission, pattern: "*", action: "deny" }]
+    const mine = relevant(own.rules, permission)
+    const open = above.every(
+      (layer, index) => kinds[index] === "allow" || same(relevant(layer.rules, permission), mine),
+    )
+    if (open || uniform(own.rules, permission) === "ask") return reopened(permission)
+    return [{ permission, pattern: "*", action: "ask" }]
+  })
+  return [...rest, ...starred, ...named]
+}
+
+const UNNAMED = "\u0000"

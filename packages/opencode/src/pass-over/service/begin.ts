@@ -1,0 +1,175 @@
+import { PassOverErrorCode } from "../domain/errors"
+import { told, type Gate } from "../domain/gate"
+import type { Limits } from "../domain/limit"
+import { event, type Pass } from "../domain/pass"
+import type { Effective } from "../domain/preference"
+import { describeSource, type Source } from "../domain/config"
+import type { Setting } from "../domain/preference"
+import { createBudgetWatch } from "./budget"
+import { createWatch } from "./circles"
+import { bringWhenDone, holdBack } from "./deliver"
+import { endBelow, type Engine, type Entry, type Project } from "./engine"
+import { askPerson, withdrawGates, type Surface } from "./gate"
+import type { Assignment } from "./live"
+import type { Outcome } from "./port"
+import type { Place } from "./port-slot"
+import { notify } from "./notify"
+import { createProgress } from "./progress"
+import { complete } from "./recover"
+import { rightsOf, startingRules } from "./right"
+import { createRunner, type Runner } from "./runner"
+
+/** A pass that was opened, with everything that it needs to run. */
+export type Opened = Omit<Assignment, "constraints"> & {
+  pass: Pass
+  limits: Limits
+  place: Place
+  /** A person is asked before it starts. */
+  asks: boolean
+  surface?: Surface | undefined
+}
+
+export const valuesOf = (pass: Pass) => pass.preference.values as Effective
+
+/** "require_confirmation in pairs.alice->audit of .opencode/pass-over.json", for whoever is asked because of it. */
+export function policyOf(pass: Pass, setting: Setting): string {
+  const source = (pass.preference.sources as Partial<Record<Setting, Source>>)[setting]
+  return source ? `${setting}: ${describeSource(source)}` : setting
+}
+
+// Where nobody sits the default holds soon, unless somebody has said how long it may take.
+const HEADLESS_TTL_MS = 60_000
+
+export function ttlOf(engine: Engine, pass: Pass): number {
+  const { gate_ttl_ms } = valuesOf(pass)
+  const source = (pass.preference.sources as Partial<Record<Setting, Source>>).gate_ttl_ms
+  const said = source !== undefined && source.origin !== "product"
+  return engine.headless && !said ? Math.min(HEADLESS_TTL_MS, gate_ttl_ms) : gate_ttl_ms
+}
+
+// The originator goes on first.
+const QUIET_MS = 500
+
+async function over(engine: Engine, project: Project, runner: Runner, outcome: Outcome) {
+  const { pass } = runner
+  endBelow(engine.running, pass.id, outcome.output.status)
+  engine.running.remove(pass.id)
+  engine.news.tell()
+  project.logged(pass.session_id)
+  engine.clock.after(QUIET_MS, () => notify({ host: project.host, log: engine.log }, pass, outcome))
+  try {
+    await withdrawGates(engine, { pass_over_id: pass.id })
+    if (outcome.taken) return
+    await complete(engine, project, pass, outcome)
+    if (outcome.held) return await holdBack(engine, pass, outcome)
+    // Where a tool call waits it has the result itself, or says that it cannot take it any more.
+    if (!pass.wait) await bringWhenDone(engine, project, pass)
+  } catch (error) {
+    engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) })
+  }
+}
+
+/** Runs what may take as long as a person or a queue takes: no limit of the pass counts meanwhile. */
+async function paused<T>(runner: Runner, why: string, work: () => Promise<T>): Promise<T> {
+  runner.wait(why)
+  try {
+    return await work()
+  } finally {
+    runner.wait(undefined)
+  }
+}
+
+const confirm = (engine: Engine, runner: Runner, surface: Surface | undefined): Promise<Gate> => {
+  const { pass } = runner
+  const values = valuesOf(pass)
+  return askPerson(
+    engine,
+    {
+      key: `${pass.id}:confirmation`,
+      kind: "confirmation",
+      pass,
+      session_id: pass.root_session_id,
+      directory: pass.directory,
+      asked_by: pass.originating_agent_id,
+      question: `May ${pass.originating_agent_id} pass this to ${pass.subagent_id}? ${pass.objective}`,
+      detail: {
+        reason: pass.reason,
+        from: pass.originating_agent_id,
+        to: pass.subagent_id,
+        timeout_ms: pass.timeout_ms,
+      },
+      policy: policyOf(pass, "require_confirmation"),
+      default_action: values.gate_default,
+      ttl_ms: ttlOf(engine, pass),
+    },
+    engine.headless ? undefined : surface,
+  )
+}
+
+/** Stands in line until it is this pass's turn, or until it is over. */
+async function turn(engine: Engine, runner: Runner, limits: Limits): Promise<void> {
+  const { pass } = runner
+  while (runner.run.phase !== "ended") {
+    const heard = Promise.withResolvers<void>()
+    const off = engine.news.on(heard.resolve)
+    try {
+      const place = await engine.store.takeSlot({ pass_over_id: pass.id, limits, now: engine.clock.now() })
+      if (place === "gone" || place.state === "running") return
+      runner.wait(`queued, place ${place.place}`)
+      await engine.store.announce(event(pass, "pass.queued", engine.clock.now(), { place: place.place }))
+      await Promise.race([heard.promise, runner.outcome])
+    } finally {
+      off()
+    }
+  }
+}
+
+/** What stands between a pass and its start: a person's word and a free place. */
+async function prepare(engine: Engine, runner: Runner, opened: Opened) {
+  if (opened.asks) {
+    const gate = await paused(runner, "waiting for you", () => confirm(engine, runner, opened.surface))
+    if (gate.status !== "approved") {
+      return runner.input({
+        type: "cancel",
+        failure: { code: PassOverErrorCode.DECLINED, message: `it was ${told(gate)}` },
+      })
+    }
+    await engine.store.actOn(gate.gate_id, engine.clock.now())
+  }
+  await paused(runner, "queued", () => turn(engine, runner, opened.limits))
+  runner.start()
+}
+
+/** Makes a pass run: at once where nothing stands in its way. */
+export function begin(engine: Engine, project: Project, opened: Opened): Runner {
+  const { pass, request, manifest } = opened
+  const { host } = project
+  const values = valuesOf(pass)
+  const progress = createProgress({ ...engine, host })
+  const rules = async (of: Pass) => {
+    const rights = await rightsOf(engine, project, of)
+    entry.rights = rights
+    return startingRules(rights, of)
+  }
+  const runner = createRunner(
+    { ...engine, host, workspaces: project.workspaces, changed: progress.changed, rules },
+    pass,
+    { request, manifest, constraints: pass.constraints },
+    { time_ms: pass.timeout_ms, idle_ms: values.idle_timeout_ms },
+  )
+  const watch = createWatch({ ...engine, host }, runner)
+  const entry: Entry = { runner, host, watch, budget: createBudgetWatch(engine, runner, opened.limits) }
+  engine.running.add(entry)
+  void runner.outcome.then((outcome: Outcome) => over(engine, project, runner, outcome))
+  if (!opened.asks && opened.place.state === "running") {
+    runner.start()
+    return runner
+  }
+  prepare(engine, runner, opened).catch((error: unknown) =>
+    runner.input({
+      type: "cancel",
+      failure: { code: PassOverErrorCode.SUBAGENT_CRASHED, message: String(error), final: true },
+    }),
+  )
+  return runner
+}

@@ -1,0 +1,105 @@
+import { check } from "../domain/chain-validator"
+import { unenforceable } from "../domain/constraint"
+import { resolveLimits, type Limits } from "../domain/limit"
+import type { ContextMessage } from "../domain/context"
+import { unreadable } from "../domain/output-schema"
+import type { Pass } from "../domain/pass"
+import { rule, type Policy } from "../domain/policy"
+import type { InlineOverride } from "../domain/preference"
+import type { ExpectedOutputType, Priority } from "../domain/request"
+import type { Engine, Project } from "./engine"
+import type { Surface } from "./gate"
+
+/** Who asks: taken from the host, never from what the asker says. */
+export type Caller = {
+  agent: string
+  session_id: string
+  message_id: string | null
+  call_id: string | null
+  /** A person's override has no limits, a model's may only narrow. */
+  by: "person" | "model"
+  model: string | null
+  /** The history of the caller's session, where the host has handed it over already. */
+  history?: () => ContextMessage[]
+  /** Puts a question of the inbox to the person in the host's own dialog too. */
+  surface?: Surface
+}
+
+export type Ask = {
+  subagent: string
+  objective: string
+  reason: string
+  background?: string | undefined
+  files?: readonly string[] | undefined
+  constraints?: readonly string[] | undefined
+  expected_output_type?: ExpectedOutputType | undefined
+  priority?: Priority | undefined
+  timeout_ms?: number | undefined
+  model?: string | undefined
+  wait?: boolean | undefined
+  return_required?: boolean | undefined
+  auto_apply_on_success?: boolean | undefined
+  override?: InlineOverride | undefined
+}
+
+export type Granted = {
+  policy: Policy
+  ancestors: string[]
+  chain_depth: number
+  parent: Pass | undefined
+  root_session_id: string
+  objective_hash: string
+  limits: Limits
+}
+
+const normal = (objective: string) => objective.replaceAll(/\s+/g, " ").trim().toLowerCase()
+
+/** Policy, chain, repetition and the caller's own deadline: everything that can refuse a pass before it exists. */
+export async function grant(engine: Engine, project: Project, caller: Caller, ask: Ask) {
+  const above = engine.running.byChild(caller.session_id)
+  const parent = above?.pass ?? (await engine.store.byChild(caller.session_id))
+  const [written, agents, root_session_id] = await Promise.all([
+    project.written(),
+    project.host.agents(),
+    parent ? parent.root_session_id : project.host.root(caller.session_id),
+  ])
+  const override = {
+    ...ask.override,
+    ...(ask.timeout_ms === undefined ? {} : { timeout_ms: ask.timeout_ms }),
+    ...(ask.auto_apply_on_success === undefined ? {} : { auto_apply: ask.auto_apply_on_success }),
+    ...(ask.constraints && ask.constraints.length > 0 ? { constraints: [...ask.constraints] } : {}),
+  }
+  const ruled = rule(
+    { from: caller.agent, to: ask.subagent, override, by: caller.by },
+    { written, agents, defaults: engine.agents.defaults },
+  )
+  if (!ruled.ok) return ruled
+  const { values } = ruled.policy
+  const unread = values.validate_output ? unreadable(ask.subagent, values.output_schema) : undefined
+  if (unread) return { ok: false as const, refusal: unread }
+  const vain = unenforceable(ruled.policy.values.constraints)
+  if (vain) return { ok: false as const, refusal: vain }
+  const objective_hash = engine.hash(normal(ask.objective))
+  const checked = check(
+    { from: caller.agent, to: ask.subagent },
+    {
+      above: parent?.ancestors ?? [],
+      repeated: await engine.store.repeated({ root_session_id, from: caller.agent, to: ask.subagent, objective_hash }),
+      remaining_ms: above?.remaining_ms,
+      max_chain_depth: ruled.policy.values.max_chain_depth,
+    },
+  )
+  if (!checked.ok) return checked
+  const { ancestors, chain_depth } = checked
+  const limits = resolveLimits(written.map(({ preferences }) => preferences.limits))
+  const granted: Granted = {
+    policy: ruled.policy,
+    ancestors,
+    chain_depth,
+    parent,
+    root_session_id,
+    objective_hash,
+    limits,
+  }
+  return { ok: true as const, granted }
+}

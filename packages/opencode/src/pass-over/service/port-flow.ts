@@ -1,0 +1,97 @@
+import type { OwnerID, PassID } from "../domain/id"
+import type { PassEvent } from "../domain/pass"
+import type { FlowPlan } from "../handoff/plan"
+import type { FlowInputEntry, FlowStatus } from "../handoff/state"
+
+/** A run of a flow as it is stored. What has happened to it lies in its journal. */
+export type FlowRun = {
+  run_id: `run_${string}`
+  flow: string
+  /** What runs is this definition, whatever becomes of its file. */
+  plan: FlowPlan
+  plan_hash: string
+  inputs: Record<string, string>
+  directory: string
+  /** The session that its passes hang on. */
+  session_id: string
+  originator: string
+  started_by: "person" | "model"
+  model: string | null
+  status: FlowStatus
+  reason: string | null
+  /** How many entries its journal has. */
+  seq: number
+  owner_id: OwnerID
+  fence: number
+  time_created: number
+  time_ended: number | null
+}
+
+export type FlowEntry = { seq: number; at: number; input: FlowInputEntry }
+
+export type FlowFilter = {
+  directory?: string | undefined
+  session_id?: string | undefined
+  status?: readonly FlowStatus[] | undefined
+  owner_id?: OwnerID | undefined
+  limit?: number | undefined
+}
+
+/** What somebody wants of a run that another process carries. */
+export type FlowCommand = {
+  command_id: `cmd_${string}`
+  run_id: string
+  input: FlowInputEntry
+  actor: string
+}
+
+export type FlowCommandState = FlowCommand & { status: "pending" | "done" | "refused"; result: string | null }
+
+/** The earlier output that an identical request may be answered with, and the files that it rests on. */
+export type CachedResult = { key: string; pass_over_id: PassID; files: Record<string, string>; at: number }
+
+/** Runs of flows. Each method is one whole operation. */
+export type FlowStore = {
+  startRun(input: { run: FlowRun; entry: FlowEntry; event: PassEvent }): Promise<void>
+  /** Adds to a run's journal, unless somebody else owns it by now or was faster. */
+  journal(input: {
+    run_id: string
+    fence: number
+    entry: FlowEntry
+    status: FlowStatus
+    reason: string | null
+    event: PassEvent
+  }): Promise<"written" | "stale">
+  run(run_id: string): Promise<FlowRun | undefined>
+  /** The newest first. */
+  runs(filter: FlowFilter): Promise<FlowRun[]>
+  entries(run_id: string): Promise<FlowEntry[]>
+  /** Takes a run over from an owner that is gone. */
+  claimRun(input: { run_id: string; from: OwnerID; owner_id: OwnerID }): Promise<FlowRun | undefined>
+  /** Gives a run that began without one its session. */
+  houseRun(input: { run_id: string; fence: number; session_id: string }): Promise<void>
+  flowCommand(command: FlowCommand, at: number): Promise<void>
+  /** What is asked of a project's runs and was not carried out yet, with who owns them. */
+  flowCommands(directory: string): Promise<(FlowCommand & { owner_id: OwnerID })[]>
+  flowCommandState(command_id: string): Promise<FlowCommandState | undefined>
+  answerFlowCommand(input: {
+    command_id: string
+    status: "done" | "refused"
+    result: string
+    at: number
+  }): Promise<void>
+  cached(key: string): Promise<CachedResult | undefined>
+  cache(result: CachedResult): Promise<void>
+  uncache(key: string): Promise<void>
+}
+
+/** The files of a run inside the project; none of them is needed to go on. */
+export type FlowFiles = {
+  /** Writes a file below the project, whole or not at all; a way that leads out of it is refused. */
+  write(path: string, text: string): void
+  remove(path: string): void
+  /** Whether a path that an agent names is there, inside the project. */
+  exists(path: string): boolean
+  /** The hash of a file's content; nothing where it cannot be read. */
+  hash(path: string): string | undefined
+}

@@ -1,0 +1,102 @@
+import type { AgentInfo } from "../domain/agent"
+import type { ContextFile, ContextMessage, Todo } from "../domain/context"
+import type { AgentID, PassID, SessionID } from "../domain/id"
+import type { WorkOutput } from "../domain/output"
+import type { Pass } from "../domain/pass"
+import type { Failure } from "../domain/retry"
+import type { Rule } from "../domain/right"
+import type { Turn } from "../domain/circle"
+import type { Usage } from "../domain/run"
+
+import type { AttemptKind } from "./port"
+
+export type ChildSpec = {
+  pass: Pass
+  title: string
+  /** Where it works, where that is not the project itself. */
+  directory?: string | undefined
+  /** What its session adds to the rules of its agent. */
+  rules: readonly Rule[]
+}
+
+export type Prompt = {
+  session_id: SessionID
+  kind: AttemptKind
+  agent: AgentID
+  text: string
+  model: string | null
+}
+
+/** How a child's loop came to rest: quietly, or with a failure. */
+export type Rest = { failure?: Failure; session_gone?: boolean }
+
+/** What the originator sees of a running pass in its own tool call. */
+export type Progress = {
+  title: string
+  lines: Record<string, string | number | boolean | null>
+}
+
+export type Nearby = { named: string[]; changed: string[] }
+
+/** What the core needs from the program in which the agents live. */
+export type Host = {
+  agents(): Promise<AgentInfo[]>
+  messages(session_id: SessionID): Promise<ContextMessage[]>
+  todos(session_id: SessionID): Promise<Todo[]>
+  /** One for each path, in order. What is ignored has no content where nobody asked for it by name (`found`). */
+  files(paths: readonly string[], directory: string, found?: readonly string[]): Promise<ContextFile[]>
+  /** Files of a project that have one of these names, and those that were changed and not committed. */
+  nearby?(ask: { names: readonly string[]; changed: boolean }, directory: string): Promise<Nearby>
+  /** What the user's small model says to a prompt; it throws where there is no model. */
+  generate?(input: { prompt: string; max_tokens: number }): Promise<string>
+  /** What a session itself adds to the rules of its agent. */
+  sessionRules(session_id: SessionID): Promise<Rule[]>
+  /** The session at the top of a session's tree: questions of its direct children reach the user. */
+  root(session_id: SessionID): Promise<SessionID>
+  child(spec: ChildSpec): Promise<SessionID>
+  /** A session of its own, for what nobody asked for in a session. */
+  session(title: string): Promise<SessionID>
+  /** Runs a child until its loop comes to rest. It does not throw: a failure is a value. */
+  prompt(input: Prompt): Promise<Rest>
+  stop(session_id: SessionID): Promise<void>
+  /** Leaves only the return open to a child. */
+  onlyReturn(session_id: SessionID): Promise<void>
+  /** Closes a child's transcript with a line of ours. */
+  close(session_id: SessionID, text: string, metadata: Record<string, unknown>): Promise<void>
+  progress(pass: Pass, progress: Progress): Promise<void>
+  /** Tells the user something, where they look just now. */
+  notify(message: { text: string; issues: boolean }): Promise<void>
+  /** Takes a question of ours off the host's screen: it was answered elsewhere. */
+  dismiss(session_id: SessionID, permission: string): Promise<void>
+  /** Says something to a running child; it hears it at its next boundary. */
+  say(session_id: SessionID, text: string, as: Pick<Pass, "subagent_id" | "model">): Promise<void>
+  /** An id for the message that brings a result: of the host's form, and to be recognised as this pass's. */
+  messageID(pass_over_id: PassID): string
+  hasMessage(session_id: SessionID, message_id: string): Promise<boolean>
+  /** Writes a result into a session, for the agent and model that are in use there now. */
+  deliver(message: ResultMessage): Promise<"sent" | "gone">
+}
+
+export type ResultMessage = {
+  session_id: SessionID
+  message_id: string
+  text: string
+  /** Whether the model goes on at once, or when the user speaks next. */
+  start: boolean
+  pass: Pass
+  output: WorkOutput
+}
+
+/** What the host tells about a session that a pass runs in. */
+export type HostEvent =
+  | { type: "activity"; session_id: SessionID; tool?: { name: string; status: string; call_id: string } }
+  | { type: "step"; session_id: SessionID; usage: Usage }
+  /** A tool call that has its answer. */
+  | { type: "turn"; session_id: SessionID; turn: Turn }
+  /** A session of ours is no more, by somebody's hand. */
+  | { type: "deleted"; session_id: SessionID }
+  /** The provider asked for patience: the host tries again at this time. */
+  | { type: "retry"; session_id: SessionID; until: number }
+  | { type: "waiting"; session_id: SessionID; request_id: string; open: boolean; what: string }
+  /** The originator's tool call has its answer stored. */
+  | { type: "answered"; session_id: SessionID; call_id: string; message_id: string }

@@ -1,0 +1,41 @@
+import type { FileState } from "../domain/change/change"
+
+/** What lies at a path: a plain file, nothing, or something that we do not touch. */
+export type Found = { kind: "file"; state: FileState } | { kind: "none" } | { kind: "refused"; why: string }
+
+/** Why something is not touched. */
+export type Barrier = Extract<Found, { kind: "refused" }>
+
+export type Staged = { path: string; before: FileState | null; after: FileState }
+
+/**
+ * A user's tree, for as long as something is written into it. Paths are relative and have passed the rules of
+ * `domain/change/path.ts`; what the letters of a path cannot tell is refused here.
+ */
+export type Tree = {
+  /** Whether nobody can lead a write elsewhere by swapping folders for links meanwhile. */
+  readonly strong: boolean
+  /** What is there now, read to its end. */
+  look(path: string): Promise<Found>
+  /** Why a new file cannot be made there; nothing where it can. */
+  roomFor(path: string, leaving: ReadonlySet<string>): Promise<string | undefined>
+  /** The content of a file, piece by piece. */
+  pieces(path: string): AsyncIterable<Uint8Array>
+  /** Writes a new content beside its place, durably. The same token and path name the same draft. */
+  draft(token: string, staged: Staged, content: AsyncIterable<Uint8Array>): Promise<"drafted" | Barrier>
+  /** Comes when every draft is on the disk. */
+  drafted(): Promise<void>
+  /** Puts a draft into its place, unless what is there is not what was expected. */
+  place(token: string, staged: Staged): Promise<Found | "placed">
+  /** Removes a file, unless it is not the one that was expected. */
+  remove(path: string, before: FileState): Promise<Found | "removed">
+  /** Drops a draft that was not placed. */
+  discard(token: string, path: string): Promise<void>
+  /** Makes all that was placed and removed durable. */
+  flush(): Promise<void>
+  close(): void
+}
+
+export type OpenTree = (directory: string) => Promise<Tree>
+
+export type Hasher = { update(piece: Uint8Array): void; digest(): string }

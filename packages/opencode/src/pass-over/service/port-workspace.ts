@@ -1,0 +1,30 @@
+import type { FileChange } from "../domain/change/change"
+import type { Pass } from "../domain/pass"
+
+/** A tree of a child's own. It starts as the user's tree is, uncommitted and untracked files included. */
+export type Workspace = {
+  /** Where the child works. */
+  directory: string
+  /** The same place in the user's tree. */
+  instead_of: string
+  /** Folders of dependencies that are the user's own, reached through links. */
+  linked: readonly string[]
+}
+
+export type Collected = { files: FileChange[]; notes: string[] }
+
+/** Trees for children of one project. */
+export type Workspaces = {
+  take(pass: Pass): Promise<Workspace>
+  /** What a child has changed in its tree, with all contents kept. */
+  collect(workspace: Workspace): Promise<Collected>
+  /** Gives a tree back: it is cleaned and kept for the next child, or removed. */
+  release(workspace: Workspace): Promise<void>
+  /** A photograph of the user's own tree, and what is different between two of them. */
+  snapshot(): Promise<string>
+  between(from: string, to: string): Promise<Collected>
+  /** Removes the trees of processes that are gone, whatever project they were of. */
+  sweep(): Promise<void>
+  /** Removes all trees of this process. */
+  close(): Promise<void>
+}

@@ -1,0 +1,163 @@
+import { and, asc, count, desc, eq, gte, inArray, like, lt, lte, max, or, sql, type SQL } from "drizzle-orm"
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core"
+import type { PassID } from "../domain/id"
+import type { ReturnToContext } from "../domain/return-context"
+import type { PassQuery, PassResult, PassRow, QueryStore, ReturnQuery } from "../service/port-query"
+import { EventTable, PassOverRequestTable, ReturnContextTable, WorkOutputTable } from "./pass-over.sql"
+import { toPass } from "./row"
+import type { Base, Row } from "./statement"
+import { statistics } from "./query-statistics"
+
+const same = (column: SQLiteColumn, value: string | undefined) => (value === undefined ? undefined : eq(column, value))
+const oneOf = (column: SQLiteColumn | SQL, values: readonly string[] | undefined) =>
+  values === undefined || values.length === 0 ? undefined : inArray(column as SQLiteColumn, [...values])
+const since = (column: SQLiteColumn, at: number | undefined) => (at === undefined ? undefined : gte(column, at))
+const until = (column: SQLiteColumn, at: number | undefined) => (at === undefined ? undefined : lte(column, at))
+
+/** Every word of a search has to occur somewhere in one of the columns; what looks like a pattern is only text. */
+function holds(columns: readonly (SQLiteColumn | SQL)[], text: string | undefined): SQL | undefined {
+  const words = (text ?? "").split(/\s+/).filter(Boolean).slice(0, 12)
+  if (words.length === 0) return
+  const pattern = (word: string) => `%${word.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+  return and(...words.map((word) => or(...columns.map((column) => sql`${like(column, pattern(word))} escape '\\'`))))
+}
+
+const VERDICT = sql<string>`json_extract(${WorkOutputTable.summary}, '$.decision')`
+
+function toResult(row: Row<typeof WorkOutputTable> | null): PassResult | null {
+  if (row === null) return null
+  const { summary, usage } = row
+  return {
+    status: row.status,
+    decision: summary.decision ?? null,
+    decision_reason: summary.decision_reason ?? null,
+    completion_reason: row.completion_reason,
+    issues_found: summary.issues_found,
+    files_modified: summary.files_modified,
+    tokens: usage.input + usage.output + usage.reasoning,
+    cost: usage.cost,
+    error_code: row.error_code,
+  }
+}
+
+const where = (query: PassQuery) =>
+  and(
+    same(PassOverRequestTable.session_id, query.session_id),
+    same(PassOverRequestTable.directory, query.directory),
+    same(PassOverRequestTable.originating_agent_id, query.originating_agent),
+    same(PassOverRequestTable.subagent_id, query.subagent),
+    same(PassOverRequestTable.trace_id, query.trace_id),
+    or(
+      same(PassOverRequestTable.originating_agent_id, query.agent),
+      same(PassOverRequestTable.subagent_id, query.agent),
+    ),
+    oneOf(ReturnContextTable.status, query.status),
+    oneOf(WorkOutputTable.status, query.outcome),
+    oneOf(VERDICT, query.verdict),
+    since(PassOverRequestTable.time_created, query.start_time),
+    until(PassOverRequestTable.time_created, query.end_time),
+    holds(
+      [
+        PassOverRequestTable.objective,
+        PassOverRequestTable.reason,
+        PassOverRequestTable.background,
+        PassOverRequestTable.id,
+        sql`json_extract(${WorkOutputTable.summary}, '$.decision_reason')`,
+        sql`json_extract(${WorkOutputTable.summary}, '$.findings')`,
+        sql`json_extract(${WorkOutputTable.summary}, '$.recommendations')`,
+        WorkOutputTable.completion_reason,
+      ],
+      query.text,
+    ),
+    query.after === undefined ? undefined : lt(PassOverRequestTable.id, query.after as PassID),
+  )
+
+function passes({ db }: Base, query: PassQuery): PassRow[] {
+  return db
+    .select()
+    .from(PassOverRequestTable)
+    .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
+    .leftJoin(WorkOutputTable, eq(WorkOutputTable.work_id, PassOverRequestTable.id))
+    .where(where(query))
+    .orderBy(desc(PassOverRequestTable.id))
+    .limit(query.limit)
+    .all()
+    .map((row) => ({
+      pass: toPass(row.pass_over_requests, row.return_contexts),
+      result: toResult(row.work_outputs),
+    }))
+}
+
+function returns({ db }: Base, query: ReturnQuery): ReturnToContext[] {
+  return db
+    .select()
+    .from(ReturnContextTable)
+    .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, ReturnContextTable.pass_over_id))
+    .where(
+      and(
+        same(ReturnContextTable.session_id, query.session_id),
+        oneOf(ReturnContextTable.status, query.status),
+        query.after === undefined ? undefined : lt(ReturnContextTable.pass_over_id, query.after as PassID),
+      ),
+    )
+    .orderBy(desc(ReturnContextTable.pass_over_id))
+    .limit(query.limit)
+    .all()
+    .map(({ return_contexts: context, pass_over_requests: request }) => {
+      const { staged: _staged, return_deadline, returned_at, processing_errors, ...rest } = context
+      return {
+        ...rest,
+        originating_agent_id: request.originating_agent_id,
+        subagent_id: request.subagent_id,
+        ...(return_deadline === null ? {} : { return_deadline }),
+        ...(returned_at === null ? {} : { returned_at }),
+        ...(processing_errors === null ? {} : { processing_errors }),
+      }
+    })
+}
+
+/** Everything that people ask about what happened, as whole pages. */
+export function createQueries(base: Base): QueryStore {
+  const { db } = base
+  return {
+    passes: async (query) => passes(base, query),
+    returns: async (query) => returns(base, query),
+    statistics: async (query) => statistics(base, query),
+
+    directories: async () =>
+      db
+        .select({
+          directory: PassOverRequestTable.directory,
+          passes: count(),
+          latest: sql<number>`max(${PassOverRequestTable.time_created})`,
+        })
+        .from(PassOverRequestTable)
+        .groupBy(PassOverRequestTable.directory)
+        .orderBy(desc(max(PassOverRequestTable.time_created)))
+        .all(),
+
+    agentNames: async (directory) => {
+      const rows = db
+        .selectDistinct({ from: PassOverRequestTable.originating_agent_id, to: PassOverRequestTable.subagent_id })
+        .from(PassOverRequestTable)
+        .where(same(PassOverRequestTable.directory, directory))
+        .all()
+      return [...new Set(rows.flatMap((row) => [row.from, row.to]))].toSorted()
+    },
+
+    eventsOf: async (pass_over_id, limit) =>
+      db
+        .select()
+        .from(EventTable)
+        .where(eq(EventTable.pass_over_id, pass_over_id))
+        .orderBy(asc(EventTable.seq))
+        .limit(limit)
+        .all(),
+
+    newest: async () =>
+      db
+        .select({ seq: max(EventTable.seq) })
+        .from(EventTable)
+        .get()?.seq ?? 0,
+  }
+}

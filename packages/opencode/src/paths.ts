@@ -1,0 +1,17 @@
+import { homedir } from "node:os"
+import { dirname, join } from "node:path"
+
+const xdg = (name: string, fallback: string) => process.env[name] || join(homedir(), fallback)
+
+/** Where our database lies: beside opencode's own, in a file of its own. */
+export const databasePath = () =>
+  process.env.PASS_OVER_DB || join(xdg("XDG_DATA_HOME", ".local/share"), "opencode", "pass-over.db")
+
+/** The user's preferences for all projects. */
+export const globalConfigPath = () => join(xdg("XDG_CONFIG_HOME", ".config"), "opencode", "pass-over.json")
+
+/** Small files of ours beside the database. */
+export const dataFolder = () => join(dirname(databasePath()), "pass-over")
+
+/** There while the terminal of this process puts our questions itself. */
+export const surfacePath = (pid: number) => join(dataFolder(), `terminal-${pid}`)

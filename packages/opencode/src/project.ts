@@ -1,0 +1,122 @@
+import type { PluginInput } from "@opencode-ai/plugin"
+import { projectFlows } from "./flow/project"
+import { alive, headless } from "./identity"
+import { resolveAudit, type Written } from "./pass-over/domain/config"
+import { tendGates } from "./pass-over/service/act"
+import { adopt } from "./pass-over/service/adopt"
+import { delivered } from "./pass-over/service/deliver"
+import type { Engine, Project } from "./pass-over/service/engine"
+import type { Flows } from "./pass-over/service/flow"
+import type { Log } from "./pass-over/service/port"
+import { resume } from "./pass-over/service/recover"
+import { attendStarts } from "./pass-over/service/start"
+import { appendLines } from "./pass-over/store/audit-file"
+import { auditFolder } from "./pass-over/store/audit-folder"
+import type { ConfigFiles } from "./pass-over/store/config-file"
+import { keepRetention } from "./retention"
+import type { Keeper } from "./keeper"
+import type { Client } from "./session/client"
+import { createHost } from "./session/host"
+import type { Observed } from "./session/observed"
+import { createRoutedHost } from "./session/routed-host"
+import { stay } from "./standby/stay"
+import { hostAt, isTree, workspacesOf } from "./session/worktrees"
+
+export type Opening = {
+  input: Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
+  client: Client
+  observed: Observed
+  files: ConfigFiles
+  log: Log
+}
+
+/** A project that this process has open, with what goes on in it besides passes. */
+export type Opened = {
+  engine: Engine
+  project: Project
+  flows: Flows | undefined
+  /** The originator's tool call has its answer stored. */
+  answered(call: { session_id: string; call_id: string; message_id: string }): Promise<void>
+  close(): Promise<void>
+}
+
+const stored = async (engine: Engine, directory: string): Promise<Written> => ({
+  origin: "stored",
+  path: "the stored preferences",
+  preferences: await engine.store.preferences(directory),
+})
+
+// The instance waits for this plugin; what needs the instance has to wait for it in turn.
+const later = (run: () => void) => void setTimeout(run, 300).unref()
+
+function createFlush(engine: Engine, { input, files, log }: Opening) {
+  return (session_id: string) => {
+    try {
+      const audit = resolveAudit(files.read())
+      if (!audit.log_all_passes) return
+      const folder = auditFolder(input.directory, audit.log_directory)
+      engine.store
+        .flushAudit(session_id, (lines) => appendLines(folder, lines))
+        .catch((error: unknown) => log("warn", "the audit log could not be written", { folder, error: String(error) }))
+    } catch (error) {
+      log("warn", "the audit log waits for a valid configuration", { error: String(error) })
+    }
+  }
+}
+
+/** Takes part in a project: its host, its preferences, its flows, and what an earlier opencode left there. */
+export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper }, opening: Opening): Opened {
+  const { input, client, observed, files, log } = opening
+  const project: Project = {
+    directory: input.directory,
+    host: createRoutedHost(createHost({ client, directory: input.directory, observed }), hostAt(input)),
+    workspaces: workspacesOf(engine, input),
+    written: async () => [await stored(engine, input.directory), ...files.read()],
+    logged: createFlush(engine, opening),
+  }
+  engine.projects.set(input.directory, project)
+  keepRetention(input.directory, () => resolveAudit(files.read()), log)
+  const flows = projectFlows(engine, project, client, log)
+  const left = createLeft({ engine, project, flows }, log)
+  later(() => void keeper.recovered.then(left))
+  stay({ engine, keeper, client, directory: input.directory })
+
+  return {
+    engine,
+    project,
+    flows,
+    async answered({ session_id, call_id, message_id }) {
+      try {
+        const pass = await engine.store.byCall(session_id, call_id)
+        if (pass?.wait) await delivered(engine, project, pass.id, message_id)
+      } catch (error) {
+        log("warn", "a delivery could not be recorded", { session_id, call_id, error: String(error) })
+      }
+    },
+    async close() {
+      await project.workspaces
+        ?.close()
+        .catch((error: unknown) => log("warn", "trees are left", { error: String(error) }))
+      engine.projects.delete(input.directory)
+      // The instance of a tree of ours comes and goes while the process that made it stays.
+      if (!isTree(input.directory) && engine.running.all().length === 0) await keeper.leave()
+    },
+  }
+}
+
+/** Takes up what an earlier opencode left in this project. One thing that fails does not keep the next from its turn. */
+function createLeft({ engine, project, flows }: Pick<Opened, "engine" | "project" | "flows">, log: Log) {
+  const works: [string, () => Promise<unknown> | undefined][] = [
+    ["what waits for a person could not be taken up again", () => adopt(engine, project)],
+    ["what was interrupted could not all be brought in", () => resume(engine, project, alive)],
+    ["trees are left", () => project.workspaces?.sweep()],
+    ["answers that came meanwhile could not be carried out", () => tendGates(engine)],
+    ["interrupted flows could not be taken up again", () => flows?.recover(alive)],
+    ["passes that were asked for from outside could not be started", () => (headless() ? undefined : attendStarts(engine, alive))],
+  ]
+  return async () => {
+    for (const [problem, work] of works) {
+      await Promise.resolve(work()).catch((error: unknown) => log("warn", problem, { error: String(error) }))
+    }
+  }
+}

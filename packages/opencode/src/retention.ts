@@ -1,0 +1,29 @@
+import { openAudit } from "./pass-over"
+import type { AuditSettings } from "./pass-over/domain/preference"
+import type { Log } from "./pass-over/service/port"
+import { databasePath } from "./paths"
+
+// After whatever the user came for; and a few sessions at a time, because this is the event loop of their opencode.
+const FIRST_MS = 60_000
+const AT_ONCE = 5
+
+/** Removes what is older than the user wants it kept, once a start. `pass-over audit prune` does all of it at once. */
+export function keepRetention(directory: string, settings: () => AuditSettings, log: Log) {
+  setTimeout(() => {
+    prune(directory, settings, log).catch((error: unknown) =>
+      log("warn", "old audit lines could not be removed", { directory, error: String(error) }),
+    )
+  }, FIRST_MS).unref()
+}
+
+async function prune(directory: string, settings: () => AuditSettings, log: Log) {
+  const { log_directory, retention_days } = settings()
+  const opened = openAudit({ path: databasePath(), directory, log_directory })
+  if (!opened.ok) return
+  try {
+    const pruned = await opened.audit.prune({ retention_days, now: Date.now(), most: AT_ONCE })
+    for (const { message } of pruned.kept) log("warn", `an old audit log was changed and is kept: ${message}`)
+  } finally {
+    opened.audit.close()
+  }
+}

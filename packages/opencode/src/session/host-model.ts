@@ -1,0 +1,6 @@
+/** "provider/model" or "provider/model#variant", as a call may name it. */
+export function parseModel(model: string | null) {
+  const [, providerID, modelID, variant] = /^([^/]+)\/([^#]+)(?:#(.+))?$/.exec(model ?? "") ?? []
+  if (!providerID || !modelID) return {}
+  return { model: { providerID, modelID }, ...(variant ? { variant } : {}) }
+}

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs"
+import { dirname, join, posix } from "node:path"
+import ignore, { type Ignore } from "ignore"
+
+/** Whether a project's ignore files leave a path out. */
+export type Ignored = (path: string) => boolean
+
+const ALWAYS = [".git/", "node_modules/"]
+
+function rulesIn(folder: string): Ignore | undefined {
+  try {
+    return ignore().add(readFileSync(join(folder, ".gitignore"), "utf8"))
+  } catch {
+    return undefined
+  }
+}
+
+/** The folders above a path, the outermost first: "a/b/c.ts" gives "", "a" and "a/b". */
+function above(path: string): string[] {
+  const folder = posix.dirname(path)
+  return folder === "." || dirname(folder) === folder ? [""] : [...above(folder), folder]
+}
+
+/** Reads each folder's ignore file once, when a path below it is asked for. */
+export function createIgnored(directory: string): Ignored {
+  const known = new Map<string, Ignore | undefined>()
+  const always = ignore().add(ALWAYS)
+  const rules = (folder: string) => {
+    if (!known.has(folder)) known.set(folder, rulesIn(join(directory, folder)))
+    return known.get(folder)
+  }
+  return (path) => {
+    if (path.startsWith("..") || path.startsWith("/")) return true
+    if (always.ignores(path)) return true
+    let verdict = false
+    // What a deeper folder says comes later, and the last word holds.
+    for (const folder of above(path)) {
+      const said = rules(folder)?.test(folder === "" ? path : posix.relative(folder, path))
+      if (said?.ignored) verdict = true
+      if (said?.unignored) verdict = false
+    }
+    return verdict
+  }
+}

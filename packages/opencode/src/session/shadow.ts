@@ -1,0 +1,217 @@
+import { existsSync } from "node:fs"
+import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { FileChange, FileMode, FileState } from "../pass-over/domain/change/change"
+import { refusePath } from "../pass-over/domain/change/path"
+import { isBinary } from "../pass-over/domain/change/text"
+import { git, spawnGit, type GitPlace } from "./git"
+
+/**
+ * A repository of ours beside the user's: it photographs trees and never writes into theirs. It borrows the objects
+ * that theirs has already.
+ */
+export type Shadow = { git_dir: string; top: string }
+
+// Every byte as it is: no line endings, no filters, no keywords, whatever the tree's own attributes say.
+const ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -eol\n"
+// opencode's packages and our own books are no work of anybody's.
+const NEVER = [".opencode/node_modules", ".opencode/pass-over-logs", ".opencode/runs", ".pass-over-*.tmp"]
+
+// Without a repository nobody has said what to ignore.
+const DEPENDENCIES = ["node_modules", ".venv", "venv", "bower_components"]
+
+async function excludes(common: string | undefined): Promise<string> {
+  const theirs = common ? await readFile(join(common, "info/exclude"), "utf8").catch(() => "") : ""
+  return [theirs, ...(common ? [] : DEPENDENCIES), ...NEVER, ""].join("\n")
+}
+
+/** Makes the shadow of a project, or finds it. `common` is the project's own repository, where it has one. */
+export async function openShadow(folder: string, top: string, common: string | undefined): Promise<Shadow> {
+  const git_dir = join(folder, "shadow.git")
+  if (!existsSync(join(git_dir, "HEAD"))) {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await git({ cwd: folder }, ["init", "--quiet", "--bare", git_dir])
+  }
+  await mkdir(join(git_dir, "info"), { recursive: true })
+  await Promise.all([
+    writeFile(join(git_dir, "info/attributes"), ATTRIBUTES),
+    writeFile(join(git_dir, "info/exclude"), await excludes(common)),
+    ...(common ? [writeFile(join(git_dir, "objects/info/alternates"), `${join(common, "objects")}\n`)] : []),
+  ])
+  return { git_dir, top }
+}
+
+const at = ({ git_dir }: Shadow, work_tree: string, index: string): GitPlace => ({
+  git_dir,
+  work_tree,
+  index,
+  cwd: work_tree,
+})
+
+/** A photograph of a tree: everything in it that git does not ignore, committed or not. */
+export async function photograph(shadow: Shadow, work_tree: string, index: string): Promise<string> {
+  const place = at(shadow, work_tree, index)
+  await git(place, ["add", "--all", "--ignore-errors", "--", "."]).catch((error: unknown) => {
+    // A file that cannot be read is left out; the others are there.
+    if (!String(error).includes("add ended with 1")) throw error
+  })
+  return (await git(place, ["write-tree"])).trim()
+}
+
+/** Makes a folder be what a photograph shows. */
+export async function restore(shadow: Shadow, work_tree: string, index: string, tree: string) {
+  await git(at(shadow, work_tree, index), ["read-tree", "--reset", "-u", tree])
+}
+
+/** Removes what no photograph knows, ignored files too. */
+export async function clean(shadow: Shadow, work_tree: string, index: string) {
+  await git(at(shadow, work_tree, index), ["clean", "-ffdxq"])
+}
+
+type Entry = {
+  modes: [string, string]
+  objects: [string, string]
+  status: string
+  path: string
+  old_path: string | null
+}
+
+function entries(raw: string): Entry[] {
+  const pieces = raw.split("\0")
+  const found: Entry[] = []
+  for (let at = 0; at < pieces.length - 1;) {
+    const [before = "", after = "", a = "", b = "", status = ""] = (pieces[at] ?? "").slice(1).split(" ")
+    const moved = status.startsWith("R") || status.startsWith("C")
+    const [first = "", second = ""] = [pieces[at + 1], pieces[at + 2]]
+    found.push({
+      modes: [before, after],
+      objects: [a, b],
+      status,
+      path: moved ? second : first,
+      old_path: status.startsWith("R") ? first : null,
+    })
+    at += moved ? 3 : 2
+  }
+  return found
+}
+
+/** The contents of objects, in the order in which they were asked for. */
+async function* contents(shadow: Shadow, objects: readonly string[]): AsyncGenerator<[string, Uint8Array]> {
+  if (objects.length === 0) return
+  const child = spawnGit(
+    { git_dir: shadow.git_dir, cwd: shadow.git_dir },
+    ["cat-file", "--batch"],
+    `${objects.join("\n")}\n`,
+  )
+  const reader = child.stdout.getReader()
+  let held = new Uint8Array()
+  const more = async () => {
+    const { value, done } = await reader.read()
+    if (done) throw new Error("git cat-file broke off")
+    held = held.length === 0 ? value : Buffer.concat([held, value])
+  }
+  for (const object of objects) {
+    while (!held.includes(10)) await more()
+    const end = held.indexOf(10)
+    const size = Number(Buffer.from(held.subarray(0, end)).toString().split(" ")[2])
+    const parts: Uint8Array[] = [held.subarray(end + 1)]
+    let bytes = held.length - end - 1
+    // Gathered in a list: joining a large content again with every piece of it would take for ever.
+    while (bytes < size + 1) {
+      const { value, done } = await reader.read()
+      if (done) throw new Error("git cat-file broke off")
+      parts.push(value)
+      bytes += value.length
+    }
+    const all = parts.length === 1 ? (parts[0] ?? held) : Buffer.concat(parts)
+    yield [object, all.subarray(0, size)]
+    held = Uint8Array.from(all.subarray(size + 1))
+  }
+  await child.exited
+}
+
+const MODES: readonly string[] = ["100644", "100755", "120000"]
+const isMode = (mode: string): mode is FileMode => MODES.includes(mode)
+
+export type Keep = (contents: readonly { hash: string; content: Uint8Array }[]) => Promise<void>
+
+export type Difference = { files: FileChange[]; notes: string[] }
+
+const BATCH_BYTES = 8 * 1024 * 1024
+
+/** Keeps what is needed of both sides, and tells the state that each object is. */
+async function states(shadow: Shadow, all: readonly Entry[], keep: Keep) {
+  const known = new Map<string, { hash: string; bytes: number; binary: boolean }>()
+  const wanted = new Set(
+    all.flatMap(({ modes, objects }) =>
+      objects.filter((object, side) => isMode(modes[side] ?? "") && !/^0+$/.test(object)),
+    ),
+  )
+  let batch: { hash: string; content: Uint8Array }[] = []
+  let bytes = 0
+  for await (const [object, content] of contents(shadow, [...wanted])) {
+    const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex")
+    known.set(object, { hash, bytes: content.length, binary: isBinary(content) })
+    batch.push({ hash, content })
+    bytes += content.length
+    if (bytes < BATCH_BYTES) continue
+    await keep(batch)
+    batch = []
+    bytes = 0
+  }
+  await keep(batch)
+  return known
+}
+
+export type Comparing = {
+  from: string
+  to: string
+  keep: Keep
+  reason: string
+  /** Paths that are no work of the child's, and what to say of them; an empty word is none. */
+  skip: (path: string) => string | undefined
+}
+
+/** What is different between two photographs, with all contents kept. */
+export async function difference(shadow: Shadow, { from, to, keep, reason, skip }: Comparing): Promise<Difference> {
+  if (from === to) return { files: [], notes: [] }
+  const raw = await git({ git_dir: shadow.git_dir, cwd: shadow.git_dir }, [
+    "diff-tree",
+    "-r",
+    "-z",
+    "-M",
+    "--raw",
+    "--no-abbrev",
+    from,
+    to,
+  ])
+  const notes = new Set<string>()
+  const all = entries(raw).filter(({ path, old_path, modes }) => {
+    const why = skip(path) ?? (old_path === null ? undefined : skip(old_path))
+    if (why) notes.add(why)
+    const whole = modes.every((mode) => /^0+$/.test(mode) || isMode(mode))
+    if (!whole) notes.add(`${path} is a repository of its own and was left out`)
+    return why === undefined && whole
+  })
+  const known = await states(shadow, all, keep)
+  const state = (object: string, mode: string): FileState | null => {
+    const found = known.get(object)
+    return found && isMode(mode) ? { hash: found.hash, mode, bytes: found.bytes } : null
+  }
+  const files = all.map(({ path, old_path, modes, objects }): FileChange => {
+    const [old, after] = [state(objects[0], modes[0]), state(objects[1], modes[1])]
+    const link = old?.mode === "120000" || after?.mode === "120000"
+    const bad = refusePath(path) ?? (old_path === null ? undefined : refusePath(old_path))
+    return {
+      path,
+      old_path,
+      old,
+      new: after,
+      binary: objects.some((object) => known.get(object)?.binary === true),
+      reason,
+      confidence: "high",
+      refused: bad ?? (link ? "symbolic links are shown and never written" : null),
+    }
+  })
+  return { files, notes: [...notes] }
+}

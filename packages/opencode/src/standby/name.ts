@@ -1,0 +1,14 @@
+import { createHash } from "node:crypto"
+import { join } from "node:path"
+import { dataFolder } from "../paths"
+
+/** How an opencode is told that it was started for a project's passes alone. */
+export const STANDBY_NAME = "PASS_OVER_STANDBY"
+
+/** The project that this opencode was started for, if it was. What it starts in turn is not told. */
+export const STANDBY = process.env[STANDBY_NAME]
+delete process.env[STANDBY_NAME]
+
+/** One such opencode for each project: whoever holds this is it. */
+export const standbyLock = (directory: string) =>
+  join(dataFolder(), `standby-${createHash("sha256").update(directory).digest("hex").slice(0, 24)}.lock`)

@@ -1,0 +1,159 @@
+import type { ToolContext } from "@opencode-ai/plugin"
+import { join, relative } from "node:path"
+import { z } from "zod"
+import type { ChangeSet, Op } from "../pass-over/domain/change/change"
+import type { Verdict } from "../pass-over/domain/change/review"
+import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from "../pass-over/service/change/act"
+import type { Permit } from "../pass-over/service/change/apply"
+import { allowChange } from "../pass-over/service/change/approve"
+import { changesOf, type ChangeDeps } from "../pass-over/service/change/deps"
+import { mergeWithPresent } from "../pass-over/service/change/merge"
+import { tellApplied, tellChange } from "../pass-over/service/change/tell"
+import { viewChange } from "../pass-over/service/change/view"
+import type { Engine, Project } from "../pass-over/service/engine"
+import type { Pass } from "../pass-over/domain/pass"
+import { passOf } from "../pass-over/service/read-pass"
+import { tool } from "./answer"
+import { dialog } from "./dialog"
+import description from "./pass-over-review.txt"
+
+const Target = z.string().trim().min(1).max(4_200)
+
+export const PassOverReviewArgs = z.strictObject({
+  id: z.string().trim().min(1).describe("the pass"),
+  accept: z.array(Target).max(1_000).optional(),
+  reject: z.record(Target, z.string().max(20_000)).optional().describe("target: reason"),
+  action: z.enum(["apply", "undo", "merge"]).optional(),
+})
+type Args = z.output<typeof PassOverReviewArgs>
+
+const HUNK = /^(.*)#(\d+)$/s
+
+/** "src/a.ts#2" is a hunk, unless a file has that very name. */
+function verdictOf(change: ChangeSet, target: string, accepted: boolean, reason: string | null): Verdict[] {
+  const paths = change.files.map(({ path }) => path)
+  if (target === "*") return paths.map((path) => ({ path, hunk: null, accepted, reason }))
+  const [, path, hunk] = paths.includes(target) ? [] : (HUNK.exec(target) ?? [])
+  if (path !== undefined && hunk !== undefined) return [{ path, hunk: Number(hunk), accepted, reason }]
+  return [{ path: target, hunk: null, accepted, reason }]
+}
+
+const words = (change: ChangeSet, { accept = [], reject = {} }: Args): Verdict[] => {
+  const all = [
+    ...accept.flatMap((target) => verdictOf(change, target, true, null)),
+    ...Object.entries(reject).flatMap(([target, reason]) => verdictOf(change, target, false, reason || null)),
+  ]
+  // What is said of a hunk goes before what is said of its file, in whatever order it was sent.
+  return all.toSorted((a, b) => Number(a.hunk !== null) - Number(b.hunk !== null))
+}
+
+/** Asks opencode's own question for every path, as if the agent edited the file itself. */
+const editing =
+  (context: ToolContext, directory: string): Permit =>
+  async (ops: readonly Op[]) => {
+    const patterns = ops.map(({ path }) =>
+      relative(context.worktree === "/" ? directory : context.worktree, join(directory, path)),
+    )
+    try {
+      for (const pattern of new Set(patterns)) {
+        await context.ask({
+          permission: "edit",
+          patterns: [pattern],
+          always: ["*"],
+          metadata: { filepath: join(directory, pattern) },
+        })
+      }
+      return undefined
+    } catch (error) {
+      return refuse(
+        PassOverErrorCode.DECLINED,
+        `A person or a permission rule said no to these edits: ${String(error)}.`,
+      )
+    }
+  }
+
+const inTurn =
+  (...permits: readonly Permit[]): Permit =>
+  async (ops) => {
+    for (const permit of permits) {
+      const no = await permit(ops)
+      if (no) return no
+    }
+    return undefined
+  }
+
+/** A check is a shell command, so the host's own question about shell commands comes first. */
+const checking = (context: ToolContext) => async (command: string) => {
+  try {
+    await context.ask({ permission: "bash", patterns: [command], always: [command], metadata: { command } })
+    return true
+  } catch {
+    return false
+  }
+}
+
+type Reviewing = { engine: Engine; project: Project; deps: ChangeDeps; context: ToolContext; pass: Pass }
+
+async function applying({ engine, project, deps, context, pass }: Reviewing, change: ChangeSet) {
+  const planned = await preview(deps, change)
+  if (!planned.ok) return planned.refusal
+  const permit = inTurn(
+    editing(context, change.directory),
+    allowChange(engine, { pass, change, asked_by: context.agent, surface: dialog(context, project.host) }),
+  )
+  const { approval } = planned.planned
+  const applied = await applyAndVerify(deps, {
+    pass,
+    change,
+    actor: context.agent,
+    approval,
+    permit,
+    mayVerify: checking(context),
+  })
+  return applied.ok ? tellApplied(applied) : applied.refusal
+}
+
+async function undoing({ deps, context, pass }: Reviewing, change: ChangeSet) {
+  const application = await lastApplied(deps, { pass_over_id: pass.id })
+  const permit = editing(context, change.directory)
+  const undone = await undoOne(deps, { application, actor: context.agent, permit })
+  return undone.ok ? tellApplied(undone) : undone.refusal
+}
+
+async function act(reviewing: Reviewing, args: Args): Promise<string | Refusal> {
+  const { engine, deps, pass, context } = reviewing
+  const found = await changeOf(deps, pass)
+  if (!found.ok) return found.refusal
+  const { change } = found
+  const verdicts = words(change, args)
+  if (verdicts.length > 0) {
+    const stray = await review(deps, { pass, change, verdicts, actor: context.agent })
+    if (stray) return stray
+  }
+  if (args.action === "apply") return applying(reviewing, change)
+  if (args.action === "undo") return undoing(reviewing, change)
+  if (args.action === "merge") {
+    const merged = await mergeWithPresent(deps, pass, change)
+    return merged.ok ? tellChange(engine, await viewChange(deps, merged.change)) : merged.refusal
+  }
+  return tellChange(engine, await viewChange(deps, change))
+}
+
+export const passOverReviewTool = (engine: Engine, project: Project) =>
+  tool(
+    {
+      name: "pass_over_review",
+      description: description.trim(),
+      schema: PassOverReviewArgs,
+      async run(args, context) {
+        const deps = changesOf(engine)
+        if (!deps) return refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, "Files cannot be changed here.")
+        const found = await passOf(engine, { session_id: context.sessionID, id: args.id })
+        if (!found.ok) return found.refusal
+        const told = await act({ engine, project, deps, context, pass: found.pass }, args)
+        return typeof told === "string" ? { title: args.action ?? "review", output: told } : told
+      },
+    },
+    engine.log,
+  )

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "bun:test"
+import { createHash } from "node:crypto"
+import { contextText } from "../../src/pass-over/domain/brief"
+import { byteLength } from "../../src/pass-over/domain/bytes"
+import type { ContextFile, ContextMessage, Todo } from "../../src/pass-over/domain/context"
+import { asksForChanges, mentioned, openErrors, writtenFiles } from "../../src/pass-over/domain/mention"
+import { SHIPPED, SYSTEM, type Effective } from "../../src/pass-over/domain/preference"
+import { DIGEST_ID } from "../../src/pass-over/domain/select/choose"
+import { budgetFor, CONTEXT_TOKENS, gather, type GatherDeps, type Wanted } from "../../src/pass-over/service/context"
+import type { Host } from "../../src/pass-over/service/port-host"
+import { message, NOW, part } from "./sample"
+
+const PREFERENCE = { ...SYSTEM, ...SHIPPED } as Effective
+const count = (text: string) => Math.ceil(byteLength(text) / 4)
+
+type Scene = Partial<Host> & { history?: ContextMessage[]; disk?: ContextFile[]; list?: Todo[] }
+
+function scene({ history = [], disk = [], list = [], ...more }: Scene = {}) {
+  const seen = { loaded: 0, asked: [] as string[], nearby: 0 }
+  const host = {
+    messages: async () => history,
+    todos: async () => list,
+    files: async (paths: readonly string[]) => {
+      seen.asked.push(...paths)
+      return paths.map((path) => disk.find((file) => file.path === path) ?? { path })
+    },
+    ...more,
+  } as unknown as Host
+  const deps: GatherDeps = {
+    host,
+    tokens: async () => {
+      seen.loaded += 1
+      return count
+    },
+    hash: (text) => createHash("sha256").update(text).digest("hex"),
+  }
+  const run = (wanted: Partial<Wanted> = {}, preference: Partial<Effective> = {}) =>
+    gather(
+      deps,
+      { session_id: "ses_1", directory: "/project", objective: "Review it", files: [], now: NOW, ...wanted },
+      { ...PREFERENCE, ...preference },
+    )
+  return { run, seen, deps }
+}
+
+const text = (id: string, size: number, more: Partial<ContextMessage> = {}) =>
+  message({ id, parts: [part({ text: `${id} ${"word ".repeat(size / 5)}` })], ...more })
+
+const file = (path: string, content: string): ContextFile => ({
+  path,
+  content,
+  metadata: { size_bytes: byteLength(content), last_modified: 1, is_binary: false },
+})
+
+describe("what fits", () => {
+  test("goes along whole, without the tokenizer, in its order", async () => {
+    const history = [text("m1", 500), text("m2", 500, { timestamp: 0 }), text("m3", 500)]
+    const { run, seen } = scene({ history, list: [{ content: "test it", status: "pending" }] })
+    const { context, manifest } = await run()
+    expect(context.messages).toEqual(history)
+    expect(seen.loaded).toBe(0)
+    expect(manifest.exact).toBe(false)
+    expect(manifest.items.map(({ kind, ref, taken }) => `${kind} ${ref} ${taken}`)).toEqual([
+      "message m1 whole",
+      "message m2 whole",
+      "message m3 whole",
+      "todo 1 whole",
+    ])
+  })
+
+  test("is not dropped by count or age, unless the user sets that (decision 22)", async () => {
+    const history = Array.from({ length: 60 }, (_, at) => text(`m${at}`, 10, { timestamp: NOW - (60 - at) * 60_000 }))
+    const { run } = scene({ history })
+    expect((await run()).context.messages).toHaveLength(60)
+    const bound = await run({}, { max_messages: 5 })
+    expect(bound.context.messages).toHaveLength(5)
+    expect(bound.manifest.items).toHaveLength(60)
+    expect(bound.manifest.items[0]?.why).toBe("beyond max_messages or lookback_minutes")
+    expect((await run({}, { lookback_minutes: 10 })).context.messages).toHaveLength(10)
+  })
+})
+
+describe("what does not fit", () => {
+  const history = Array.from({ length: 400 }, (_, at) => text(`m${at}`, 1_000, { timestamp: at }))
+
+  test("is chosen by the objective and told in a digest; everything is accounted for", async () => {
+    const { context, manifest } = await scene({ history }).run({ objective: "What about m7?" })
+    expect(context.messages[0]?.id).toBe(DIGEST_ID)
+    expect(context.messages.map(({ id }) => id)).toContain("m7")
+    expect(count(contextText(context, manifest))).toBeLessThanOrEqual(manifest.max_tokens)
+    expect(manifest.items.filter(({ kind }) => kind === "message").map(({ ref }) => ref)).toEqual(
+      history.map(({ id }) => id),
+    )
+    expect(manifest.items.filter(({ taken }) => taken !== "none").every(({ sha256 }) => sha256)).toBe(true)
+  })
+
+  test("is the older part where the user wants recency", async () => {
+    const { context } = await scene({ history }).run({}, { context_selection: "recency" })
+    expect(context.messages.at(-1)?.id).toBe("m399")
+    expect(context.messages[0]?.id).not.toBe(DIGEST_ID)
+    const ids = context.messages.map(({ id }) => id)
+    expect(ids).toEqual(history.slice(-ids.length).map(({ id }) => id))
+  })
+
+  test("is told by the user's small model where the preference says so, and by rules where it fails", async () => {
+    const prompts: string[] = []
+    const told = scene({
+      history,
+      generate: async ({ prompt }) => {
+        prompts.push(prompt)
+        return "They spoke of words."
+      },
+    })
+    const digest = (made: Awaited<ReturnType<typeof told.run>>) => made.context.messages[0]?.parts[0]?.text
+    expect(digest(await told.run())).toStartWith("Left out here")
+    expect(prompts).toHaveLength(0)
+    const made = await told.run({}, { context_digest: "model" })
+    expect(digest(made)).toBe("What was left out, told by a model:\nThey spoke of words.")
+    expect(made.manifest.items.find(({ kind }) => kind === "digest")?.why).toContain("told by a model")
+    const broken = scene({ history, generate: () => Promise.reject(new Error("none")) })
+    expect(digest(await broken.run({}, { context_digest: "model" }))).toStartWith("Left out here")
+  })
+
+  test("may be ranked by somebody who reads it", async () => {
+    const { deps } = scene({ history })
+    const wanted = { session_id: "ses_1", directory: "/p", objective: "x", files: [], now: NOW }
+    const rank = async () => new Map([["m200", 1]])
+    const { manifest } = await gather({ ...deps, rank }, wanted, PREFERENCE)
+    expect(manifest.items.find(({ ref }) => ref === "m200")).toMatchObject({
+      why: expect.stringContaining("ranked by a model"),
+    })
+  })
+})
+
+test("for a model that counts otherwise a margin is kept", () => {
+  expect(budgetFor("openai/gpt-5")).toBe(CONTEXT_TOKENS)
+  for (const model of ["anthropic/claude", "google/gemini", null, undefined]) expect(budgetFor(model)).toBe(40_000)
+})
+
+describe("files", () => {
+  const disk = [file("src/a.ts", "a"), file("src/b.ts", "b"), file("src/c.ts", "c"), file(".env", "SECRET=1")]
+  const edited = message({
+    parts: [
+      part({
+        type: "tool",
+        tool_name: "edit",
+        tool_status: "completed",
+        tool_input: { filePath: "/project/src/c.ts" },
+      }),
+    ],
+  })
+
+  test("go along by name, by mention and because they were written here, each with its reason", async () => {
+    const { run } = scene({ disk, history: [edited] })
+    const { manifest } = await run({ objective: "Compare with src/b.ts, e.g. the sums", files: ["src/a.ts"] })
+    expect(
+      manifest.items.filter(({ kind }) => kind === "file").map(({ ref, taken, why }) => `${ref} ${taken} ${why}`),
+    ).toEqual([
+      "src/a.ts whole named for this pass",
+      "src/b.ts whole named in the objective",
+      "src/c.ts whole written in this conversation",
+    ])
+  })
+
+  test("that were changed, or are only named, are looked up; otherwise nothing is", async () => {
+    const asked: unknown[] = []
+    const nearby: Host["nearby"] = async (ask) => {
+      asked.push(ask)
+      return { named: ask.names.length > 0 ? ["src/b.ts"] : [], changed: ask.changed ? ["src/a.ts"] : [] }
+    }
+    const { run, seen } = scene({ disk, nearby })
+    await run({ objective: "Find the bug" })
+    expect(asked).toEqual([])
+    await run({ objective: "Review my changes to b.ts" })
+    expect(asked).toEqual([{ names: ["b.ts"], changed: true }])
+    expect(seen.asked).toEqual(["src/b.ts", "src/a.ts"])
+  })
+
+  test("that may hold secrets never go along, and what was only spoken of and is no file is not listed", async () => {
+    const { manifest, context } = await scene({ disk }).run({ objective: "As in src/nothing.ts", files: [".env"] })
+    expect(manifest.items).toMatchObject([{ ref: ".env", taken: "none", why: expect.stringContaining("secrets") }])
+    expect(JSON.stringify(context)).not.toContain("SECRET=1")
+  })
+
+  test("that are large go along in part, and by name where there is no room", async () => {
+    const big = Array.from({ length: 40 }, (_, at) =>
+      file(`src/big-${at}.ts`, `start ${at}\n${"line of code\n".repeat(2_000)}end ${at}`),
+    )
+    const { run } = scene({ disk: big, history: [text("m1", 1_000)] })
+    const { manifest, context } = await run({ files: big.map(({ path }) => path) })
+    const how = Object.groupBy(
+      manifest.items.filter(({ kind }) => kind === "file"),
+      ({ taken }) => taken,
+    )
+    expect(how.whole?.length).toBeGreaterThan(2)
+    expect(how.part?.length).toBeGreaterThan(0)
+    expect(how.none?.length).toBeGreaterThan(10)
+    expect(context.messages.map(({ id }) => id)).toContain("m1")
+    expect(count(contextText(context, manifest))).toBeLessThanOrEqual(manifest.max_tokens)
+    const cut = context.files.find(({ path }) => path === how.part?.[0]?.ref)
+    expect(cut?.content).toStartWith("start")
+    expect(cut?.content).toMatch(/end \d+$/)
+  })
+})
+
+describe("what a text speaks of", () => {
+  test("is paths and names with a suffix, and no addresses, versions or abbreviations", () => {
+    const text =
+      "See ./src/a.ts, `lib/b.test.tsx:12` and README.md. Not https://x.dev/c.ts, e.g. this, i.e. 1.2.3, me@x.org."
+    expect(mentioned(text)).toEqual(["src/a.ts", "lib/b.test.tsx", "README.md"])
+  })
+
+  test("is bounded in time on a hostile text", () => {
+    for (const text of ["a/".repeat(500_000), "a.".repeat(500_000), "-".repeat(1_000_000)]) {
+      const began = performance.now()
+      mentioned(text)
+      expect(performance.now() - began).toBeLessThan(500)
+    }
+  })
+
+  test("is changes only where it says so", () => {
+    expect(["review my changes", "look at the diff", "what is staged?"].every(asksForChanges)).toBe(true)
+    expect(["change the colour", "fix the bug in a.ts"].some(asksForChanges)).toBe(false)
+  })
+})
+
+test("errors are open until the same call succeeds", () => {
+  const tool = (command: string, tool_status: "error" | "completed", tool_error?: string) =>
+    message({
+      parts: [
+        part({
+          type: "tool",
+          tool_name: "bash",
+          tool_status,
+          tool_input: { command },
+          ...(tool_error ? { tool_error } : {}),
+        }),
+      ],
+    })
+  const messages = [tool("build", "error", "exit 1"), tool("test", "error", "exit 2"), tool("build", "completed")]
+  expect(openErrors(messages)).toEqual([{ type: "bash", message: "exit 2", context: "bash test" }])
+  expect(writtenFiles(messages)).toEqual([])
+})

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test"
+import type { PassOverPreferences } from "../../../src/pass-over/domain/preference"
+import { outcomeOf, started, VERDICT } from "../support/drive"
+import { createEngineWorld, type EngineWorld } from "../support/engine"
+import { settle } from "../support/fake-clock"
+
+function world(preferences: PassOverPreferences): EngineWorld {
+  const made = createEngineWorld()
+  made.preferences.push({ origin: "project", path: ".opencode/pass-over.json", preferences })
+  return made
+}
+
+const SCHEMA = { type: "object", properties: { decision: { enum: ["approved", "rejected"] } }, required: ["decision"] }
+
+test("a return that is not in the form that the user wants is answered, and taken when it is repaired", async () => {
+  using made = world({ subagents: { audit: { output_schema: SCHEMA } } })
+  const said: string[] = []
+  made.host.script("audit", async (child) => {
+    said.push(await child.return({ decision: "blocked", decision_reason: "no" }))
+    said.push(await child.return(VERDICT))
+    child.step()
+    await child.told
+  })
+  const { output } = await outcomeOf(made, await started(made))
+  expect(said[0]).toContain("The user wants returns of audit in a form of their own")
+  expect(output.summary.decision).toBe("approved")
+})
+
+test("validate_output false takes every return, and a schema that cannot be read is refused before anything starts", async () => {
+  using open = world({ subagents: { audit: { output_schema: SCHEMA, validate_output: false } } })
+  open.host.script("audit", async (child) => {
+    await child.return({ decision: "blocked", decision_reason: "no" })
+    child.step()
+    await child.told
+  })
+  expect((await outcomeOf(open, await started(open))).output.summary.decision).toBe("blocked")
+
+  using broken = world({ subagents: { audit: { output_schema: { type: "nonsense" } } } })
+  expect(await broken.ask()).toMatchObject({ ok: false, refusal: { code: "E030" } })
+  expect(broken.host.children).toEqual([])
+})
+
+const REJECTED = { decision: "rejected", decision_reason: "wrong", findings: ["it is wrong"] }
+
+for (const [notify_on_return, clean, issues] of [
+  ["always", 1, 1],
+  ["only_issues", 0, 1],
+  ["never", 0, 0],
+] as const) {
+  test(`notify_on_return ${notify_on_return} tells the user ${clean} clean and ${issues} bad results`, async () => {
+    for (const [report, told] of [
+      [VERDICT, clean],
+      [REJECTED, issues],
+    ] as const) {
+      using made = world({ defaults: { notify_on_return } })
+      made.host.script("audit", async (child) => {
+        await child.return(report)
+        child.step()
+        await child.told
+      })
+      await outcomeOf(made, await started(made))
+      await made.clock.advance(2_000)
+      expect(made.host.notified).toHaveLength(told)
+    }
+  })
+}
+
+test("a provider that asks for patience gets fewer at once, and more again later", async () => {
+  using made = world({ limits: { running: 10 } })
+  made.host.script("audit", async (child) => {
+    await child.wait(1_000_000)
+  })
+  const model = "acme/large"
+  const first = await Promise.all([1, 2, 3, 4].map(() => started(made, { model, timeout_ms: 3_000_000, override: {} })))
+  await settle(20)
+  expect(made.host.children).toHaveLength(4)
+  const child = first[0]?.pass.child_session_id
+  if (!child) throw new Error("nothing runs")
+  made.engine.hear({ type: "retry", session_id: child, until: made.clock.now() + 20_000 })
+  await settle(20)
+  // Two may run now and four do: the next one stands in line. One of another provider does not.
+  const waiting = await started(made, { model, timeout_ms: 3_000_000 })
+  const other = await started(made, { model: "other/small", timeout_ms: 3_000_000 })
+  await settle(20)
+  expect(waiting.waiting).toBe("queued, place 1")
+  expect(other.waiting).toBeUndefined()
+  for (const runner of first.slice(0, 3)) {
+    runner.input({ type: "cancel", failure: { code: "E016", message: "enough" } })
+    await outcomeOf(made, runner)
+  }
+  await settle(40)
+  expect(waiting.waiting).toBeUndefined()
+})

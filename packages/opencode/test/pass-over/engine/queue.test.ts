@@ -1,0 +1,153 @@
+import { expect, test } from "bun:test"
+import type { LimitPreference } from "../../../src/pass-over/domain/limit"
+import type { PassOverPreferences } from "../../../src/pass-over/domain/preference"
+import { outcomeOf, started, VERDICT } from "../support/drive"
+import { createEngineWorld, type EngineWorld, type EngineWorldOptions } from "../support/engine"
+import { settle } from "../support/fake-clock"
+
+function world(limits: LimitPreference, more: PassOverPreferences = {}, options: EngineWorldOptions = {}): EngineWorld {
+  const made = createEngineWorld(options)
+  made.preferences.push({ origin: "project", path: ".opencode/pass-over.json", preferences: { limits, ...more } })
+  made.host.script("audit", async (child) => {
+    await child.wait(1_000)
+    child.tool("read", { filePath: "a.ts" }, "1: a")
+    child.step({ input: 900, output: 100, cost: 0.4 })
+    await child.wait(1_000)
+    await child.return(VERDICT)
+    child.step({ input: 900, output: 100, cost: 0.4 })
+    await child.told
+  })
+  return made
+}
+
+test("no more run at once than may; the next one starts when a place is free, in order of priority", async () => {
+  using made = world({ running: 1 })
+  const first = await started(made)
+  const low = await started(made, { priority: "low" })
+  const high = await started(made, { priority: "high" })
+  await settle(20)
+  expect(made.host.children.map((child) => child.pass.id)).toEqual([first.pass.id])
+  expect([low.waiting, high.waiting]).toEqual(["queued, place 1", "queued, place 1"])
+  await outcomeOf(made, high)
+  await outcomeOf(made, low)
+  expect(made.host.children.map((child) => child.pass.id)).toEqual([first.pass.id, high.pass.id, low.pass.id])
+})
+
+test("waiting in line does not burn the deadline", async () => {
+  using made = world({ running: 1 })
+  await started(made)
+  const second = await started(made, { timeout_ms: 2_500 })
+  await made.clock.advance(1_500)
+  expect(second.remaining_ms).toBe(2_500)
+  expect((await outcomeOf(made, second)).output.status).toBe("completed")
+})
+
+test("a pass that stands in line can be cancelled, and nobody waits behind it", async () => {
+  using made = world({ running: 1 })
+  const first = await started(made)
+  const second = await started(made)
+  const third = await started(made)
+  second.input({ type: "cancel", failure: { code: "E016", message: "cancelled by ada" } })
+  expect((await outcomeOf(made, second)).error_code).toBe("E016")
+  expect((await outcomeOf(made, third)).output.status).toBe("completed")
+  await outcomeOf(made, first)
+  expect(made.host.children).toHaveLength(2)
+})
+
+test("caps hold for each subagent, and one that is full lets others by", async () => {
+  using made = world({ running: 3, running_per_subagent: 1 })
+  made.host.script("scout", async (child) => {
+    await child.return(VERDICT)
+    child.step()
+    await child.told
+  })
+  await started(made)
+  const full = await started(made)
+  const other = await started(made, { subagent: "scout" })
+  expect((await outcomeOf(made, other)).output.status).toBe("completed")
+  expect(full.waiting).toBe("queued, place 1")
+})
+
+test("caps hold over two processes that share the database", async () => {
+  using here = world({ running: 1 })
+  using there = world({ running: 1 }, {}, { owner: "2", seed: 1_000, store: here.engine.store })
+  await started(here)
+  const second = await started(there)
+  await settle(20)
+  expect(there.host.children).toHaveLength(0)
+  const [running] = here.engine.running.all()
+  if (!running) throw new Error("nothing runs")
+  await outcomeOf(here, running)
+  there.engine.news.tell()
+  expect((await outcomeOf(there, second)).output.status).toBe("completed")
+})
+
+test("a pass that waits for its own lends it its place: a cap of one does not lock a chain", async () => {
+  using made = world({ running: 1 })
+  const nested = Promise.withResolvers<string>()
+  made.host.script("scout", async (child) => {
+    const below = await started(made, {}, { agent: "scout", session_id: child.session_id, call_id: "call_nested" })
+    const outcome = await below.outcome
+    nested.resolve(outcome.output.status)
+    await child.return(VERDICT)
+    child.step()
+    await child.told
+  })
+  const above = await started(made, { subagent: "scout" })
+  expect((await outcomeOf(made, above)).output.status).toBe("completed")
+  expect(await nested.promise).toBe("completed")
+})
+
+test("a tree that has used up its passes gets no more, and is told what is left", async () => {
+  using made = world({ tree: { passes: 1 } })
+  made.host.script("scout", async (child) => {
+    const refused = await made.ask({}, { agent: "scout", session_id: child.session_id, call_id: "call_nested" })
+    await child.return({ decision: "approved", decision_reason: refused.ok ? "let in" : refused.refusal.message })
+    child.step()
+    await child.told
+  })
+  const runner = await started(made, { subagent: "scout" })
+  const { output } = await outcomeOf(made, runner)
+  expect(output.summary.decision_reason).toBe(
+    "All passes of this tree together may use 1 passes; 1 passes are used or promised, 0 passes left.",
+  )
+  const lines = await made.engine.store.audit({ action: "refused" })
+  expect(lines).toMatchObject([{ error_code: "E015" }])
+})
+
+for (const [name, limits, more] of [
+  ["max_tokens of its pair", {}, { pairs: { "alice->audit": { max_tokens: 500 } } }],
+  ["max_cost of its subagent", {}, { subagents: { audit: { max_cost: 0.1 } } }],
+  ["the tokens of its tree", { tree: { tokens: 500 } }, {}],
+  ["the cost of its tree", { tree: { cost: 0.1 } }, {}],
+] as const) {
+  test(`a pass that uses more than ${name} is ended with E015, and what it did is kept`, async () => {
+    using made = world(limits, more)
+    const outcome = await outcomeOf(made, await started(made))
+    expect(outcome.error_code).toBe("E015")
+    expect(outcome.output.status).toBe("partial")
+    expect(outcome.output.artifacts.map((artifact) => artifact.type)).toContain("tool_result")
+    expect(made.host.children[0]?.stopped).toBeGreaterThan(0)
+  })
+}
+
+test("what a pass may use is reserved before it starts, so that two cannot both have it", async () => {
+  using made = world({ tree: { tokens: 5_000 } }, { pairs: { "scout->audit": { max_tokens: 3_000 } } })
+  const answers: string[] = []
+  made.host.script("scout", async (child) => {
+    const caller = { agent: "scout", session_id: child.session_id }
+    const one = await made.ask({ wait: false }, { ...caller, call_id: "call_1" })
+    const two = await made.ask({ wait: false }, { ...caller, call_id: "call_2" })
+    answers.push(one.ok ? "ok" : one.refusal.code, two.ok ? "ok" : two.refusal.code)
+    if (one.ok) await one.runner.outcome
+    // What it did not use is free again when it has ended.
+    const three = await made.ask({ wait: false }, { ...caller, call_id: "call_3" })
+    answers.push(three.ok ? "ok" : three.refusal.code)
+    if (three.ok) await three.runner.outcome
+    await child.return(VERDICT)
+    child.step()
+    await child.told
+  })
+  await outcomeOf(made, await started(made, { subagent: "scout" }))
+  expect(answers).toEqual(["ok", "E015", "ok"])
+})

@@ -1,0 +1,229 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { call, fault, say, type ModelRequest } from "@pass-over/rehearsal"
+import { createWorld, endWorld, type World } from "../support/opencode"
+
+setDefaultTimeout(120_000)
+
+// Every field of the preferences, on the real opencode: what happens with it, and what happens without it.
+const held = {} as { world: World }
+
+const OPEN = { "*": "allow" }
+beforeAll(async () => {
+  held.world = await createWorld({
+    config: { agent: { wren: { mode: "subagent", description: "Does", prompt: "You do.", permission: OPEN } } },
+    files: { "long.txt": "a line of text\n".repeat(2_000) },
+  })
+})
+afterEach(() => use({}))
+afterAll(async () => {
+  held.world.model.verify()
+  expect(await endWorld(held.world)).toEqual([])
+})
+
+const use = (preferences: unknown) => held.world.box.write(".opencode/pass-over.json", JSON.stringify(preferences))
+const at = (path: string) => join(held.world.box.project, path)
+const content = (path: string) => existsSync(at(path))
+
+const APPROVED = { decision: "approved", decision_reason: "It is right." }
+const REJECTED = { decision: "rejected", decision_reason: "It is wrong.", findings: ["The sign is wrong."] }
+
+type Turn = ReturnType<typeof call> | ((request: ModelRequest) => unknown)
+type Passed = { to?: string; child?: Turn[]; ask?: object; preferences?: unknown; text?: string }
+
+let serial = 0
+
+/** One pass from alice to wren under some preferences; what the child was sent, and what alice was told. */
+async function pass({ to = "wren", child, ask = {}, preferences = {}, text = "Go." }: Passed) {
+  const { model, server, store } = held.world
+  use(preferences)
+  serial += 1
+  const back = call("pass_over_return", APPROVED)
+  model.play({
+    agents: {
+      alice: [
+        call("pass_over", { subagent: to, objective: `Do part ${serial}`, reason: "test", ...ask }),
+        (request: ModelRequest) => say(request.result("pass_over") ?? "nothing"),
+      ],
+      ...(child?.length === 0 ? {} : { [to]: (child ?? [back]) as never }),
+    },
+  })
+  const answer = await server.prompt({ agent: "alice", text })
+  const [found] = await store.list({ session_id: answer.sessionID })
+  const outcome = found && (await store.outcome(found.id))
+  const told = answer.text ?? ""
+  return { told, pass: found, outcome, session: answer.sessionID, sent: model.requests({ agent: to }) }
+}
+
+const pair = (fields: object) => ({ pairs: { "alice->wren": fields } })
+const subagent = (fields: object) => ({ subagents: { wren: fields } })
+const back = (report: Record<string, unknown> = APPROVED) => call("pass_over_return", report)
+
+describe("who may pass to whom", () => {
+  test("enabled, with its reason", async () => {
+    expect((await pass({})).told).toContain("wren: approved")
+    const off = await pass({ preferences: pair({ enabled: false, reason: "not on Fridays" }), child: [] })
+    expect(off.told).toStartWith("Not done. E004")
+    expect(off.told).toContain("not on Fridays")
+  })
+
+  test("can_receive_passes", async () => {
+    const off = await pass({ preferences: subagent({ can_receive_passes: false }), child: [] })
+    expect(off.told).toStartWith("Not done. E004")
+  })
+
+  test("max_chain_depth", async () => {
+    const nested = call("pass_over", { subagent: "audit", objective: "Below", reason: "test" })
+    const seen: boolean[] = []
+    const child = () => [
+      (request: ModelRequest) => (seen.push(request.tools.some(({ name }) => name === "pass_over")), back()),
+    ]
+    const pairs = { "wren->audit": {} }
+    await pass({ child: child(), preferences: { pairs, defaults: { max_chain_depth: 3 } } })
+    await pass({ child: child(), preferences: { pairs, defaults: { max_chain_depth: 2 } } })
+    expect(nested).toBeDefined()
+    // At the end of the chain the tool is not even shown.
+    expect(seen[1]).toBe(false)
+  })
+})
+
+describe("what goes along", () => {
+  test("pass_context and pass_files", async () => {
+    const say_it = "The moon is made of basalt."
+    const open = await pass({ text: say_it, ask: { files: ["src/total.ts"] } })
+    expect(open.sent[0]?.user).toContain("basalt")
+    expect(open.sent[0]?.user).toContain("a - b")
+    const shut = await pass({
+      text: say_it,
+      ask: { files: ["src/total.ts"] },
+      preferences: pair({ pass_context: false, pass_files: false }),
+    })
+    expect(shut.sent.at(-1)?.user).not.toContain("basalt")
+    expect(shut.sent.at(-1)?.user).not.toContain("a - b")
+  })
+
+  test("max_context_size_bytes", async () => {
+    const open = await pass({ ask: { files: ["long.txt"] } })
+    const tight = await pass({ ask: { files: ["long.txt"] }, preferences: pair({ max_context_size_bytes: 2_000 }) })
+    expect(open.pass?.context_bytes).toBeGreaterThan(20_000)
+    expect(tight.pass?.context_bytes).toBeLessThanOrEqual(2_000)
+  })
+})
+
+describe("time, tokens and money", () => {
+  const hang = () => [fault.stall()] as unknown as Turn[]
+
+  test("timeout_ms and max_compute_time_ms", async () => {
+    for (const preferences of [pair({ timeout_ms: 1_500 }), subagent({ max_compute_time_ms: 1_500 })]) {
+      const out = await pass({ preferences, child: hang() })
+      expect(out.outcome?.error_code).toBe("E010")
+      expect(out.pass).toMatchObject({ timeout_ms: 1_500, status: "timed_out" })
+    }
+  })
+
+  test("idle_timeout_ms", async () => {
+    const out = await pass({ preferences: pair({ timeout_ms: 1_300, idle_timeout_ms: 1_000 }), child: hang() })
+    expect(out.outcome?.output.completion_reason).toContain("nothing came from it for")
+  })
+
+  test("max_tokens and max_cost", async () => {
+    const read = call("read", { filePath: at("src/total.ts") })
+    const over = await pass({ preferences: pair({ max_tokens: 1 }), child: [read] })
+    expect(over.outcome).toMatchObject({ error_code: "E015", output: { status: "partial" } })
+    const free = await pass({ child: [read, back()] })
+    expect(free.outcome?.error_code).toBeNull()
+  })
+})
+
+describe("rights", () => {
+  const writes = (path: string) => [call("write", { filePath: at(path), content: "x\n" }), back()]
+
+  test("can_modify_files", async () => {
+    await pass({ child: writes("may.txt") })
+    expect(content("may.txt")).toBe(true)
+    await pass({ child: writes("may-not.txt"), preferences: subagent({ can_modify_files: false }) })
+    expect(content("may-not.txt")).toBe(false)
+  })
+
+  test("can_run_tools", async () => {
+    const without = await pass({ preferences: subagent({ can_run_tools: false }) })
+    expect(without.sent.at(-1)?.tools.map(({ name }) => name)).toEqual(["pass_over_return"])
+  })
+
+  test("constraints of the pair", async () => {
+    await pass({ child: writes("held.txt"), preferences: pair({ constraints: ["paths: src/*"] }) })
+    expect(content("held.txt")).toBe(false)
+  })
+
+  test("max_memory_mb holds for what the child's shell starts", async () => {
+    const hungry = call("bash", {
+      command: `bash -c 'x=$(head -c 300000000 /dev/zero | tr "\\0" a); echo filled \${#x}'`,
+      description: "Fill memory",
+    })
+    const told: string[] = []
+    const child = () => [hungry, (request: ModelRequest) => (told.push(request.result("bash") ?? ""), back())]
+    await pass({ child: child(), preferences: subagent({ max_memory_mb: 100 }) })
+    await pass({ child: child() })
+    expect(told[0]).not.toContain("filled")
+    expect(told[1]).toContain("filled 300000000")
+  })
+})
+
+describe("what comes back", () => {
+  test("auto_return and auto_review", async () => {
+    const straight = await pass({ child: [back(REJECTED)] })
+    expect(straight.told).toContain("wren: rejected")
+    const kept = await pass({ child: [back(REJECTED)], preferences: pair({ auto_return: false }) })
+    expect(kept.told).toContain("its result is held for a person")
+    expect(kept.outcome?.output.summary.decision).toBe("rejected")
+    const clean = await pass({ preferences: pair({ auto_return: false }) })
+    expect(clean.told).toContain("wren: approved")
+    const strict = await pass({ preferences: pair({ auto_return: false, auto_review: false }) })
+    expect(strict.told).toContain("its result is held for a person")
+    const gates = await held.world.store.gates({ status: ["pending"] })
+    expect(gates.map((gate) => gate.kind)).toEqual(["delivery", "delivery"])
+  })
+
+  test("output_schema and validate_output", async () => {
+    const output_schema = { type: "object", properties: { decision: { enum: ["blocked"] } } }
+    const answers: string[] = []
+    const twice = [
+      back(),
+      (request: ModelRequest) => (
+        answers.push(request.result("pass_over_return") ?? ""),
+        back({ decision: "blocked", decision_reason: "as wanted" })
+      ),
+    ]
+    const strict = await pass({ child: twice, preferences: subagent({ output_schema }) })
+    expect(answers[0]).toContain("E021")
+    expect(strict.outcome?.output.summary.decision).toBe("blocked")
+    const lax = await pass({ preferences: { subagents: { "*": { validate_output: false }, wren: { output_schema } } } })
+    expect(lax.outcome?.output.summary.decision).toBe("approved")
+  })
+
+  for (const [notify_on_return, toasts] of [
+    ["always", 1],
+    ["never", 0],
+  ] as const) {
+    test(`notify_on_return ${notify_on_return}`, async () => {
+      const events = await held.world.server.events()
+      await pass({ preferences: pair({ notify_on_return }) })
+      await Bun.sleep(1_200)
+      const shown = events.list.filter((event) => event.type === "tui.toast.show")
+      events.close()
+      expect(shown).toHaveLength(toasts)
+    })
+  }
+})
+
+describe("questions to a person", () => {
+  test("gate_ttl_ms and gate_default", async () => {
+    const confirmed = { require_confirmation: true, gate_ttl_ms: 800 }
+    const no = await pass({ preferences: pair(confirmed), child: [] })
+    expect(no.outcome?.error_code).toBe("E017")
+    expect(no.told).toContain("by default, because nobody answered in time")
+    const yes = await pass({ preferences: pair({ ...confirmed, gate_default: "approve" }) })
+    expect(yes.told).toContain("wren: approved")
+  })
+})

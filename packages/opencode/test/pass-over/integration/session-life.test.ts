@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { call, gate, hold, reply, say, type Gate, type ModelRequest } from "@pass-over/rehearsal"
+import type { Pass } from "../../../src/pass-over/domain/pass"
+import { broken } from "../proof/laws"
+import { connect } from "../support/database"
+import { createWorld, databaseOf, endWorld, type World } from "../support/opencode"
+
+setDefaultTimeout(120_000)
+
+const held = {} as { world: World }
+
+beforeAll(async () => {
+  held.world = await createWorld({ preferences: { pairs: { "scout->audit": {} } } })
+})
+afterEach(() => held.world.model.verify())
+afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
+
+const to = (subagent: string, objective: string, more: Record<string, unknown> = {}) =>
+  call("pass_over", { subagent, objective, reason: "test", ...more })
+const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
+const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
+const todo = call("todowrite", { todos: [] })
+
+async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  for (let left = 400; left > 0; left -= 1) {
+    const found = await look()
+    if (found !== undefined) return found
+    await Bun.sleep(50)
+  }
+  throw new Error(`${what} did not come`)
+}
+
+const ended = (pass: Pass) =>
+  until("its end", async () => {
+    const now = await held.world.store.find(pass.id)
+    return now && now.time_ended !== null ? now : undefined
+  })
+
+function lawful(passes: readonly Pass[]) {
+  using database = connect(databaseOf(held.world.box))
+  for (const pass of passes) expect(broken(database.client, pass.id, pass.originating_agent_id)).toEqual([])
+}
+
+/** A session in which alice has passed work to audit, whose child waits at a gate. */
+async function working(door: Gate) {
+  const { server, store } = held.world
+  const session = (await server.client.session.create()).data!.id
+  const turn = server.prompt({ agent: "alice", text: "Go.", sessionID: session })
+  await door.reached
+  const [pass] = await store.list({ session_id: session })
+  if (!pass?.child_session_id) throw new Error("no child")
+  return { session, turn, pass, child: pass.child_session_id }
+}
+
+test("stopping the originator ends the whole chain, and passes that are not waited for go on", async () => {
+  const { model, server, store } = held.world
+  const [deep, aside] = [gate(), gate()]
+  model.play({
+    agents: {
+      alice: [to("inspector", "Aside", { wait: false }), to("scout", "Go deep"), say("Now I have it.")],
+      scout: to("audit", "Deeper"),
+      audit: reply(hold(deep)),
+      inspector: reply(hold(aside), back),
+    },
+  })
+  const session = (await server.client.session.create()).data!.id
+  const turn = server.prompt({ agent: "alice", text: "Go.", sessionID: session }).catch(() => {})
+  await Promise.all([deep.reached, aside.reached])
+  await server.client.session.abort({ sessionID: session })
+  await turn
+  const passes = await store.list({ root_session_id: session })
+  const by = (agent: string) => passes.find((pass) => pass.subagent_id === agent)!
+  expect((await ended(by("scout"))).status).toBe("cancelled")
+  expect((await ended(by("audit"))).status).toBe("cancelled")
+  expect((await store.find(by("inspector").id))?.status).toBe("waiting_for_return")
+  deep.open()
+  aside.open()
+  await ended(by("inspector"))
+  expect((await store.outcome(by("inspector").id))?.output.status).toBe("completed")
+  await until("the result", async () => (model.requests({ agent: "alice" }).length >= 3 ? true : undefined))
+  await until("its delivery", async () => ((await store.deliveries(session)).length === 0 ? true : undefined))
+  lawful(passes)
+})
+
+test("a parent that is out of time takes its child with it, and each has its own outcome", async () => {
+  const { model, server, store } = held.world
+  const deep = gate()
+  model.play({
+    agents: {
+      alice: [to("scout", "Run out of time", { timeout_ms: 3_000 }), answerOf],
+      scout: to("audit", "Take for ever"),
+      audit: reply(hold(deep)),
+    },
+  })
+  const answer = await server.prompt({ agent: "alice", text: "Go." })
+  expect(answer.text).toMatch(/scout: (aborted|partial)/)
+  deep.open()
+  const passes = await store.list({ root_session_id: answer.sessionID })
+  expect(passes).toHaveLength(2)
+  for (const pass of passes) expect((await ended(pass)).status).toMatch(/timed_out|cancelled/)
+  await until("its delivery", async () => ((await store.deliveries(answer.sessionID)).length === 0 ? true : undefined))
+  lawful(passes)
+})
+
+test("a child session that is deleted in the middle leaves one typed outcome, with what was known of it", async () => {
+  const { model, server, store } = held.world
+  const door = gate()
+  model.play({ agents: { alice: [to("audit", "Be deleted"), answerOf], audit: [todo, reply(hold(door))] } })
+  const { turn, pass, child } = await working(door)
+  await server.client.session.delete({ sessionID: child })
+  const { text } = await turn
+  door.open()
+  expect(text).toContain("audit: aborted")
+  expect(text).toContain("its session was deleted")
+  const outcome = await store.outcome(pass.id)
+  expect(outcome?.error_code).toBe("E016")
+  expect(outcome?.output.artifacts.map((artifact) => artifact.type)).toEqual(["tool_result"])
+  lawful([pass])
+})
+
+test("a fork of a child session is not the child: it cannot return, and the pass ends by its own child", async () => {
+  const { model, server, store } = held.world
+  const door = gate()
+  model.play({
+    agents: {
+      alice: [to("audit", "Be forked"), answerOf],
+      audit: [todo, reply(hold(door), back), say("I am the fork.")],
+    },
+  })
+  const { turn, pass, child } = await working(door)
+  const fork = (await server.client.session.fork({ sessionID: child })).data!.id
+  await server.prompt({ agent: "audit", text: "Return it.", sessionID: fork })
+  const [asked] = model.requests({ session: fork })
+  expect(asked?.tools.map((tool) => tool.name)).not.toContain("pass_over_return")
+  door.open()
+  expect((await turn).text).toContain("audit: approved")
+  expect((await store.outcome(pass.id))?.output.summary.decision).toBe("approved")
+  lawful([pass])
+})
+
+test("a child that the user speaks to in the middle hears it, and returns once", async () => {
+  const { model, server, store } = held.world
+  const door = gate()
+  model.play({
+    agents: { alice: [to("audit", "Be continued"), answerOf], audit: [reply(hold(door), todo), back] },
+  })
+  const { turn, pass, child } = await working(door)
+  await server.client.session.promptAsync({
+    sessionID: child,
+    agent: "audit",
+    parts: [{ type: "text", text: "Mind the sign." }],
+  })
+  door.open()
+  expect((await turn).text).toContain("audit: approved")
+  expect(JSON.stringify(model.requests({ agent: "audit" })[1]?.messages)).toContain("Mind the sign.")
+  expect(await store.list({ root_session_id: pass.root_session_id })).toHaveLength(1)
+  lawful([pass])
+})
+
+test("a child session that is continued after its end returns nothing a second time", async () => {
+  const { model, server, store } = held.world
+  const told: string[] = []
+  model.play({
+    agents: {
+      alice: [to("audit", "End first"), answerOf],
+      audit: [
+        back,
+        call("pass_over_return", { decision: "rejected", decision_reason: "I thought again." }),
+        (request: ModelRequest) => (told.push(request.result("pass_over_return") ?? ""), say("I was refused.")),
+      ],
+    },
+  })
+  const answer = await server.prompt({ agent: "alice", text: "Go." })
+  const [pass] = await store.list({ session_id: answer.sessionID })
+  await server.prompt({ agent: "audit", text: "Think again.", sessionID: pass!.child_session_id! })
+  expect(told[0]).toContain("E040")
+  expect((await store.outcome(pass!.id))?.output.summary.decision).toBe("approved")
+  lawful([pass!])
+})
+
+test("a child session that is compacted in the middle goes on and returns", async () => {
+  const { model, server, store } = held.world
+  const door = gate()
+  model.play({
+    agents: {
+      alice: [to("audit", "Be compacted"), answerOf],
+      audit: [todo, reply(hold(door), todo), back],
+      compaction: say("So far: a list of todos was written."),
+    },
+  })
+  const { turn, pass, child } = await working(door)
+  const compacted = server.client.session.summarize({ sessionID: child, providerID: "rehearsal", modelID: "script" })
+  await Bun.sleep(300)
+  door.open()
+  await compacted
+  expect((await turn).text).toContain("audit: approved")
+  expect((await store.outcome(pass.id))?.output.status).toBe("completed")
+  lawful([pass])
+})

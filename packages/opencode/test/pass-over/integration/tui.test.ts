@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { dirname, join } from "node:path"
+import {
+  call,
+  createModel,
+  createSandbox,
+  gate,
+  hold,
+  reply,
+  say,
+  type Model,
+  type ModelRequest,
+  type Sandbox,
+} from "@pass-over/rehearsal"
+import { plugin, storeOf } from "../support/opencode"
+
+setDefaultTimeout(120_000)
+
+// The real terminal interface with both halves of the plugin, by keys alone.
+const held = {} as { model: Model; box: Sandbox }
+
+beforeAll(async () => {
+  const server = await plugin()
+  held.model = await createModel()
+  held.box = await createSandbox({
+    model: held.model,
+    plugins: [server],
+    tuiPlugins: [join(dirname(server), "tui.js")],
+    files: {
+      "src/total.ts": "export const a = 1\n",
+      ".opencode/pass-over.json": JSON.stringify({ pairs: { "alice->audit": { require_confirmation: true } } }),
+    },
+  })
+})
+afterAll(async () => {
+  expect(await held.box.dispose()).toEqual([])
+  held.model.stop()
+})
+
+const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
+const answer = (request: ModelRequest) => say(`Heard: ${request.result("pass_over")?.split("\n")[0] ?? "nothing"}`)
+
+async function terminal() {
+  const tui = await held.box.tui({ cols: 150, rows: 44, args: ["--agent", "alice"] })
+  await tui.waitFor("Alice")
+  return tui
+}
+
+const handover = (objective: string) => call("pass_over", { subagent: "audit", objective, reason: "test" })
+
+test("a pass asks, is approved by a key, is seen running with its countdown, and one step leads to its child and back", async () => {
+  const door = gate()
+  held.model.play({ agents: { alice: [handover("Review the sums"), answer], audit: [reply(hold(door), back)] } })
+  await using tui = await terminal()
+  await tui.type("Review it")
+  await tui.send("Enter")
+  const asked = await tui.waitFor("May alice pass this to audit? Review the sums")
+  expect(asked).toContain("No, because")
+  // The host's own dialog is not put on top of ours.
+  expect(asked).not.toContain("Permission required")
+  await tui.send("Enter")
+  await tui.waitFor(/working · \d+:\d\d left/)
+  expect(await tui.waitFor("alice → audit")).toContain("Passes")
+  await tui.type("/pass-over")
+  await tui.waitFor("Passes of this project")
+  await tui.send("Enter")
+  await tui.waitFor("Enter goes to the child")
+  await tui.send("Enter")
+  await tui.waitFor("Audit (1 of 1)")
+  door.open()
+  await tui.send("C-p")
+  await tui.waitFor("Commands")
+  await tui.type("Back to the session that")
+  await tui.waitFor(/Back to the session that passed/)
+  await tui.send("Enter")
+  await tui.waitFor(/Heard: .*audit: approved/)
+  held.model.verify()
+})
+
+test("a no with a word reaches the agent", async () => {
+  held.model.play({
+    agents: {
+      alice: [
+        handover("Not today"),
+        (request: ModelRequest) =>
+          say(request.result("pass_over")?.includes("too late for that") ? "I was told why" : "I was told nothing"),
+      ],
+    },
+  })
+  await using tui = await terminal()
+  await tui.type("Review it")
+  await tui.send("Enter")
+  await tui.waitFor("May alice pass this to audit? Not today")
+  await tui.send("Down")
+  await tui.send("Down")
+  await tui.send("Enter")
+  await tui.waitFor("Why not?")
+  await tui.type("too late for that")
+  await tui.send("Enter")
+  await tui.waitFor("I was told why")
+  held.model.verify()
+})
+
+test("a question that is answered elsewhere goes away by itself, and an empty inbox says so", async () => {
+  held.model.play({ agents: { alice: [handover("Answered elsewhere"), answer], audit: [back] } })
+  await using tui = await terminal()
+  await tui.type("Review it")
+  await tui.send("Enter")
+  await tui.waitFor("May alice pass this to audit? Answered elsewhere")
+  const store = storeOf(held.box)
+  const [waiting] = await store.gates({ status: ["pending"] })
+  if (!waiting) throw new Error("nothing waits")
+  await store.answerGate({
+    gate_id: waiting.gate_id,
+    answer: { verdict: "approve", note: null, by: "ada", surface: "the panel" },
+    at: Date.now(),
+    event: {
+      type: "gate.answered",
+      pass_over_id: waiting.pass_over_id ?? "",
+      session_id: waiting.session_id,
+      directory: waiting.directory,
+      at: Date.now(),
+      data: {},
+    },
+  })
+  store.close()
+  await tui.waitFor(/Heard: .*audit: approved/)
+  await tui.type("/inbox")
+  await tui.waitFor("What waits for you")
+  await tui.send("Enter")
+  await tui.waitFor("Nothing waits for you.")
+  held.model.verify()
+})

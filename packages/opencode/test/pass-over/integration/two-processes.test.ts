@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { call, gate, hold, reply, say, type ModelRequest, type Server } from "@pass-over/rehearsal"
+import { createEngineWorld } from "../support/engine"
+import { answerGate } from "../../../src/pass-over/service/gate"
+import { createWorld, endWorld, type World } from "../support/opencode"
+
+setDefaultTimeout(120_000)
+
+// Two opencode processes on one project share one database, and with it caps, budgets and questions.
+const held = {} as { world: World; other: Server }
+
+beforeAll(async () => {
+  held.world = await createWorld({ preferences: {} })
+  held.other = await held.world.box.serve()
+  await held.other.client.app.agents()
+})
+afterAll(async () => {
+  held.world.model.verify()
+  expect(await endWorld(held.world)).toEqual([])
+})
+
+const use = (preferences: unknown) => held.world.box.write(".opencode/pass-over.json", JSON.stringify(preferences))
+const back = call("pass_over_return", { decision: "approved", decision_reason: "right" })
+const answer = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
+const handover = (subagent: string, objective: string) => call("pass_over", { subagent, objective, reason: "test" })
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const found = await look()
+    if (found !== undefined) return found
+    await Bun.sleep(50)
+  }
+  throw new Error("it did not come to that")
+}
+
+test("no more run at once than may, over both, and the next one starts when a place is free", async () => {
+  const { model, server, store } = held.world
+  use({ limits: { running: 1 } })
+  const door = gate()
+  model.play({
+    agents: {
+      alice: [handover("audit", "First"), answer],
+      build: [handover("scout", "Second"), answer],
+      audit: [reply(hold(door), back)],
+      scout: [back],
+    },
+  })
+  const first = server.prompt({ agent: "alice", text: "Go." })
+  await until(async () => (model.requests({ agent: "audit" }).length > 0 ? true : undefined))
+  const second = held.other.prompt({ agent: "build", text: "Go." })
+  const waiting = await until(async () => (await store.list({})).find((pass) => pass.subagent_id === "scout"))
+  await Bun.sleep(600)
+  expect(model.requests({ agent: "scout" })).toHaveLength(0)
+  expect((await store.find(waiting.id))?.status).toBe("initial")
+  door.open()
+  expect((await first).text).toContain("audit: approved")
+  expect((await second).text).toContain("scout: approved")
+})
+
+test("a question that one process asks is answered from outside, and both see it", async () => {
+  const { model, server, store } = held.world
+  use({ pairs: { "alice->audit": { require_confirmation: true } } })
+  model.play({ agents: { alice: [handover("audit", "Ask first"), answer], audit: [back] } })
+  const turn = server.prompt({ agent: "alice", text: "Go." })
+  const asked = await until(async () => (await store.gates({ status: ["pending"] }))[0])
+  using outside = createEngineWorld({ store, owner: "99", seed: 9_000 })
+  const said = await answerGate(outside.engine, asked.gate_id, {
+    verdict: "approve",
+    note: null,
+    by: "ada",
+    surface: "the terminal",
+  })
+  expect(said.ok).toBe(true)
+  expect((await turn).text).toContain("audit: approved")
+  // The host's own dialog was taken off the screen.
+  expect((await server.client.permission.list()).data).toEqual([])
+})
+
+test("one budget for a tree holds over both", async () => {
+  const { model, server, store } = held.world
+  use({ limits: { tree: { passes: 1 } }, pairs: { "scout->audit": {} } })
+  const told: string[] = []
+  model.play({
+    agents: {
+      alice: [handover("scout", "Use it up"), answer],
+      scout: [
+        handover("audit", "One too many"),
+        (request: ModelRequest) => (told.push(request.result("pass_over") ?? ""), back),
+      ],
+    },
+  })
+  const { text } = await server.prompt({ agent: "alice", text: "Go." })
+  expect(text).toContain("scout: approved")
+  expect(told[0]).toStartWith("Not done. E015 BUDGET_EXCEEDED")
+  expect(await store.audit({ action: "refused" })).toMatchObject([{ error_code: "E015" }])
+})

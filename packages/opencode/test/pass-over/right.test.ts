@@ -1,0 +1,249 @@
+import { describe, expect, test } from "bun:test"
+import { commands, demands } from "../../src/pass-over/domain/demand"
+import { constraintLayers, CONSTRAINTS, rulesOf, unenforceable } from "../../src/pass-over/domain/constraint"
+import { evaluate, fences, matches, meet, type Action, type Layer, type Rule } from "../../src/pass-over/domain/right"
+import { rightTo } from "../../src/pass-over/service/right"
+import { posix } from "node:path"
+
+/** The same numbers every time: a rule set that fails can be looked at again. */
+function random(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
+    return state / 4_294_967_296
+  }
+  return {
+    of: <T>(items: readonly T[]): T => items[Math.floor(next() * items.length)] as T,
+    below: (n: number) => Math.floor(next() * n),
+  }
+}
+
+const PERMISSIONS = ["*", "edit", "bash", "read", "web*", "webfetch", "mcp_tool"]
+const PATTERNS = ["*", "src/*", "src/secret/*", "*.env", "git *", "git push*", "npm test", "src/?.ts", "docs/*"]
+const PROBES: [string, string][] = [
+  ["edit", "src/a.ts"],
+  ["edit", "src/secret/key"],
+  ["edit", "docs/a.md"],
+  ["read", ".env"],
+  ["bash", "git"],
+  ["bash", "git push origin"],
+  ["bash", "npm test"],
+  ["webfetch", "https://example.org"],
+  ["mcp_tool", "*"],
+  ["unnamed_tool", "*"],
+]
+const ACTIONS: Action[] = ["allow", "ask", "deny"]
+
+type Random = ReturnType<typeof random>
+
+// The host's own defaults begin with "everything is allowed"; a user may have said otherwise.
+const ruleSet = (r: Random): Rule[] => [
+  ...(r.below(10) === 0 ? [] : [{ permission: "*", pattern: "*", action: "allow" as const }]),
+  ...Array.from({ length: r.below(6) }, () => ({
+    permission: r.of(PERMISSIONS),
+    pattern: r.of(PATTERNS),
+    action: r.of(ACTIONS),
+  })),
+]
+
+// Written apart from the product: a pattern as the host's documentation explains it.
+function matchesByHand(text: string, pattern: string): boolean {
+  const rest = pattern.endsWith(" *") ? pattern.slice(0, -2) : undefined
+  if (rest !== undefined && matchesByHand(text, rest)) return true
+  if (pattern === "") return text === ""
+  const [head = "", ...tail] = pattern
+  const after = tail.join("")
+  if (head === "*")
+    return Array.from({ length: text.length + 1 }, (_, index) => index).some((index) =>
+      matchesByHand(text.slice(index), after),
+    )
+  return text.length > 0 && (head === "?" || head === text[0]) && matchesByHand(text.slice(1), after)
+}
+
+const byHand = (rules: readonly Rule[], [permission, pattern]: [string, string]): Action =>
+  rules.findLast((rule) => matchesByHand(permission, rule.permission) && matchesByHand(pattern, rule.pattern))
+    ?.action ?? "ask"
+
+const STRICT = { allow: 0, ask: 1, deny: 2 }
+const strictest = (actions: Action[]) => actions.toSorted((a, b) => STRICT[b] - STRICT[a])[0] ?? "allow"
+
+/** What happens in the end: the hook before the call, the host with its rules and ours, and our answer to what it asks. */
+function happens(layers: Layer[], [permission, pattern]: [string, string], always: boolean): Action {
+  const [own, ...above] = layers as [Layer, ...Layer[]]
+  const rights = { own, above, grant: [] }
+  const right = rightTo(rights, permission, [pattern]).action
+  if (right === "deny") return "deny"
+  const named = new Set(layers.flatMap(({ rules }) => rules.map((rule) => rule.permission)))
+  const fenced = [...own.rules, ...fences(own, above, [...named])]
+  // A user's "always" beats every rule of a session: then the host asks nobody.
+  const host = always ? "allow" : evaluate(fenced, permission, pattern).action
+  if (host !== "ask") return host
+  return right
+}
+
+describe("a child may do what its own agent and everybody above it may", () => {
+  test("100,000 chains of up to five: nothing is allowed that one forbids, nothing refused that all allow", () => {
+    const r = random(7)
+    let counts = { allow: 0, ask: 0, deny: 0 }
+    for (let run = 0; run < 100_000; run += 1) {
+      const layers = Array.from({ length: 2 + r.below(4) }, (_, index): Layer => ({
+        who: `agent ${index}`,
+        rules: ruleSet(r),
+      }))
+      const probe = r.of(PROBES)
+      const oracle = strictest(layers.map(({ rules }) => byHand(rules, probe)))
+      const found = meet(layers, probe[0], [probe[1]]).action
+      if (found !== oracle) throw new Error(`${JSON.stringify({ layers, probe })}: ${found} instead of ${oracle}`)
+      const ended = happens(layers, probe, false)
+      counts = { ...counts, [ended]: counts[ended] + 1 }
+      if (oracle === "deny" && ended !== "deny") throw new Error(`${JSON.stringify({ layers, probe })} was let through`)
+      if (oracle === "allow" && ended === "deny") throw new Error(`${JSON.stringify({ layers, probe })} was refused`)
+      if (oracle === "ask" && ended === "allow") throw new Error(`${JSON.stringify({ layers, probe })} asked nobody`)
+      if (oracle === "deny" && happens(layers, probe, true) !== "deny")
+        throw new Error(`${JSON.stringify({ layers, probe })}: "always" let it through`)
+    }
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(1_000)
+  }, 60_000)
+
+  test("denials that are copied, as the host's own task does, let through what the child's session allows again", () => {
+    const parent: Rule[] = [
+      { permission: "edit", pattern: "*", action: "allow" },
+      { permission: "edit", pattern: "secret/*", action: "deny" },
+    ]
+    const child: Rule[] = [{ permission: "edit", pattern: "*", action: "allow" }]
+    const copied = [...parent.filter((rule) => rule.action === "deny"), ...child]
+    expect(evaluate(copied, "edit", "secret/key").action).toBe("allow")
+    expect(
+      meet(
+        [
+          { who: "child", rules: child },
+          { who: "parent", rules: parent },
+        ],
+        "edit",
+        ["secret/key"],
+      ).action,
+    ).toBe("deny")
+  })
+
+  test("a grant lets a child do what its originator may not, and never what its own agent may not", () => {
+    const parent: Layer = { who: "alice", rules: [{ permission: "*", pattern: "*", action: "deny" }] }
+    const grant: Rule[] = [{ permission: "edit", pattern: "docs/*", action: "allow" }]
+    const open: Layer = { who: "writer", rules: [{ permission: "*", pattern: "*", action: "allow" }] }
+    expect(rightTo({ own: open, above: [parent], grant }, "edit", ["docs/a.md"]).action).toBe("allow")
+    expect(rightTo({ own: open, above: [parent], grant }, "edit", ["docs/a.md", "src/a.ts"]).action).toBe("deny")
+    expect(rightTo({ own: parent, above: [open], grant }, "edit", ["docs/a.md"]).action).toBe("deny")
+  })
+})
+
+describe("the host's patterns", () => {
+  for (const [text, pattern, is] of [
+    ["git", "git *", true],
+    ["git push", "git *", true],
+    ["gitk", "git *", false],
+    ["src/a.ts", "src/?.ts", true],
+    ["src/ab.ts", "src/?.ts", false],
+    ["a\\b", "a/*", true],
+    ["a+b", "a+b", true],
+    ["line one\nline two", "line*", true],
+    ["", "*", true],
+  ] as const) {
+    test(`${JSON.stringify(pattern)} ${is ? "matches" : "does not match"} ${JSON.stringify(text)}`, () =>
+      expect(matches(text, pattern)).toBe(is))
+  }
+
+  test("a pattern made of many stars is not slow", () => {
+    const began = performance.now()
+    matches("a".repeat(5_000), `${"*".repeat(200)}b`)
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+})
+
+const place = { directory: "/project/sub", worktree: "/project", relative: posix.relative, resolve: posix.resolve }
+
+describe("what a tool call needs", () => {
+  for (const [tool, args, permission, patterns] of [
+    ["edit", { filePath: "/project/src/a.ts" }, "edit", ["src/a.ts"]],
+    ["write", { filePath: "a.ts" }, "edit", ["sub/a.ts"]],
+    [
+      "apply_patch",
+      { patchText: "*** Begin Patch\n*** Add File: /project/x\n*** Update File: y\n*** Move to: z\n*** End Patch" },
+      "edit",
+      ["x", "sub/y", "sub/z"],
+    ],
+    ["read", { filePath: "/etc/passwd" }, "read", ["../etc/passwd"]],
+    [
+      "bash",
+      { command: "cd x && git push; echo 'a; b' | tee \"$(rm -rf y)\"" },
+      "bash",
+      ["cd x", "git push", "echo 'a; b'", "rm -rf y", 'tee "$(rm -rf y)"'],
+    ],
+    ["webfetch", { url: "https://example.org" }, "webfetch", ["https://example.org"]],
+    ["task", { subagent_type: "general" }, "task", ["general"]],
+    ["github_create_issue", { title: "x" }, "github_create_issue", ["*"]],
+    ["edit", { filePath: 5 }, "edit", ["sub"]],
+  ] as const) {
+    test(`${tool} ${JSON.stringify(args)}`, () =>
+      expect(demands(tool, args, place)).toEqual([{ permission, patterns: [...patterns] }]))
+  }
+
+  test("an unclosed quote or substitution is a piece like any other", () => {
+    expect(commands("echo 'x")).toEqual(["echo 'x"])
+    expect(commands("echo $(x")).toEqual(["echo", "x"])
+    expect(commands("")).toEqual([])
+  })
+})
+
+describe("constraints", () => {
+  const may = (constraint: string, permission: string, pattern = "*") =>
+    meet(constraintLayers([constraint]), permission, [pattern]).action
+
+  test("each does what it says", () => {
+    expect([
+      may("read_only", "edit"),
+      may("read_only", "bash"),
+      may("read_only", "mcp_tool"),
+      may("read_only", "read"),
+    ]).toEqual(["deny", "deny", "deny", "allow"])
+    for (const name of ["no_network", "no_external_calls"]) {
+      expect([may(name, "webfetch"), may(name, "bash"), may(name, "mcp_tool"), may(name, "edit")]).toEqual([
+        "deny",
+        "deny",
+        "deny",
+        "allow",
+      ])
+    }
+    expect([
+      may("paths: src/*, docs/*", "edit", "src/a"),
+      may("paths: src/*", "edit", "x"),
+      may("paths: src/*", "bash"),
+      may("paths: src/*", "read"),
+    ]).toEqual(["allow", "deny", "deny", "allow"])
+    expect([may("no_paths: src/*", "edit", "src/a"), may("no_paths: src/*", "edit", "x")]).toEqual(["deny", "allow"])
+    expect([
+      may("tools: read, write", "edit"),
+      may("tools: read", "bash"),
+      may("no_tools: bash", "bash"),
+      may("no_tools: bash", "read"),
+    ]).toEqual(["allow", "deny", "deny", "allow"])
+    expect([
+      may("commands: npm test*", "bash", "npm test a"),
+      may("commands: npm test*", "bash", "rm"),
+      may("commands: npm test*", "edit"),
+    ]).toEqual(["allow", "deny", "allow"])
+  })
+
+  test("what cannot be enforced is refused and not passed on as a wish", () => {
+    expect(unenforceable(["read_only", "be nice"])).toMatchObject({
+      code: "E013",
+      message: 'The constraint "be nice" cannot be enforced.',
+      suggestion: expect.stringContaining('"paths: …"'),
+    })
+    for (const wrong of ["paths", "paths:", "read_only: x", "toString", "constructor: a", ""])
+      expect(rulesOf(wrong)).toBeUndefined()
+    expect(
+      unenforceable(
+        Object.entries(CONSTRAINTS).map(([name, { takes }]) => (takes === "nothing" ? name : `${name}: x`)),
+      ),
+    ).toBeUndefined()
+  })
+})

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test"
+import type { PassID } from "../../../../src/pass-over/domain/id"
+import { event } from "../../../../src/pass-over/domain/pass"
+import type { FlowEntry, FlowRun } from "../../../../src/pass-over/service/port-flow"
+import { planned } from "../../support/flow"
+import { createScene, type Scene, type Setup } from "./scene"
+
+const plan = planned("name: x\nsteps:\n  - { id: a, agent: scout, objective: Look }\n")
+
+const run = (more: Partial<FlowRun> = {}): FlowRun => ({
+  run_id: `run_${"1".padStart(32, "0")}`,
+  flow: "x",
+  plan,
+  plan_hash: "h",
+  inputs: { goal: "y" },
+  directory: "/project",
+  session_id: "ses_alice",
+  originator: "alice",
+  started_by: "model",
+  model: null,
+  status: "running",
+  reason: null,
+  seq: 1,
+  owner_id: `own_${"1".padStart(32, "0")}`,
+  fence: 1,
+  time_created: 1,
+  time_ended: null,
+  ...more,
+})
+
+const entry = (seq: number, input: FlowEntry["input"] = { type: "pause", actor: "ada" }): FlowEntry => ({
+  seq,
+  at: seq,
+  input,
+})
+
+const said = (of: FlowRun) =>
+  event({ id: of.run_id as unknown as PassID, session_id: of.session_id, directory: of.directory }, "flow.moved", 1)
+
+const started = async (scene: Scene, more: Partial<FlowRun> = {}) => {
+  const made = run(more)
+  await scene.store.startRun({ run: made, entry: entry(1, { type: "start" }), event: said(made) })
+  return made
+}
+
+const journal = (
+  scene: Scene,
+  of: FlowRun,
+  seq: number,
+  more: Partial<Parameters<Scene["store"]["journal"]>[0]> = {},
+) =>
+  scene.store.journal({
+    run_id: of.run_id,
+    fence: of.fence,
+    entry: entry(seq),
+    status: "running",
+    reason: null,
+    event: said(of),
+    ...more,
+  })
+
+export function flowContract(setup: Setup) {
+  describe("a run of a flow", () => {
+    test("is read back as it was started, with its first entry and its event", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      expect(await scene.store.run(made.run_id)).toEqual(made)
+      expect(await scene.store.entries(made.run_id)).toEqual([entry(1, { type: "start" })])
+      expect((await scene.events()).at(-1)).toEqual(said(made))
+      expect(await scene.store.run("run_none")).toBeUndefined()
+    })
+
+    test("takes the entry that comes next and no other, and of many at once exactly one", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      expect(await journal(scene, made, 3)).toBe("stale")
+      const results = await Promise.all(Array.from({ length: 8 }, () => journal(scene, made, 2)))
+      expect(results.filter((result) => result === "written")).toHaveLength(1)
+      expect((await scene.store.entries(made.run_id)).map(({ seq }) => seq)).toEqual([1, 2])
+      expect((await scene.events()).filter(({ type }) => type === "flow.moved")).toHaveLength(2)
+    })
+
+    test("is not written to by an owner that was taken for dead", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      const owner_id = `own_${"2".padStart(32, "0")}` as const
+      const claims = await Promise.all(
+        Array.from({ length: 8 }, () => scene.store.claimRun({ run_id: made.run_id, from: made.owner_id, owner_id })),
+      )
+      expect(claims.filter(Boolean)).toHaveLength(1)
+      expect(claims.find(Boolean)).toMatchObject({ owner_id, fence: 2 })
+      expect(await journal(scene, made, 2)).toBe("stale")
+      expect(await journal(scene, { ...made, fence: 2 }, 2)).toBe("written")
+    })
+
+    test("ends with its last entry, and may begin again", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      await journal(scene, made, 2, { status: "stopped", reason: "enough" })
+      expect(await scene.store.run(made.run_id)).toMatchObject({ status: "stopped", reason: "enough", time_ended: 2 })
+      await journal(scene, made, 3)
+      expect(await scene.store.run(made.run_id)).toMatchObject({ status: "running", reason: null, time_ended: null })
+    })
+
+    test("is found by where it is and how it stands, the newest first", async () => {
+      await using scene = await createScene(setup)
+      await started(scene)
+      const second = await started(scene, {
+        run_id: `run_${"2".padStart(32, "0")}`,
+        directory: "/other",
+        status: "waiting",
+        session_id: "",
+      })
+      expect((await scene.store.runs({})).map(({ run_id }) => run_id)).toEqual([second.run_id, run().run_id])
+      expect(await scene.store.runs({ directory: "/other", status: ["waiting"] })).toHaveLength(1)
+      expect(await scene.store.runs({ directory: "/project", status: ["waiting"] })).toEqual([])
+      await scene.store.houseRun({ run_id: second.run_id, fence: 9, session_id: "ses_wrong" })
+      expect(await scene.store.run(second.run_id)).toMatchObject({ session_id: "" })
+      await scene.store.houseRun({ run_id: second.run_id, fence: 1, session_id: "ses_made" })
+      expect(await scene.store.run(second.run_id)).toMatchObject({ session_id: "ses_made" })
+    })
+
+    test("is asked for things, which are answered once", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      const command = {
+        command_id: "cmd_1",
+        run_id: made.run_id,
+        input: { type: "pause" as const, actor: "ada" },
+        actor: "ada",
+      } as const
+      await scene.store.flowCommand(command, 1)
+      expect(await scene.store.flowCommands("/project")).toEqual([{ ...command, owner_id: made.owner_id }])
+      expect(await scene.store.flowCommands("/other")).toEqual([])
+      await scene.store.answerFlowCommand({ command_id: "cmd_1", status: "done", result: "Done.", at: 2 })
+      await scene.store.answerFlowCommand({ command_id: "cmd_1", status: "refused", result: "No.", at: 3 })
+      expect(await scene.store.flowCommandState("cmd_1")).toEqual({ ...command, status: "done", result: "Done." })
+      expect(await scene.store.flowCommands("/project")).toEqual([])
+    })
+  })
+
+  test("a result that may be used again is kept under its key, the latest one, until it is dropped", async () => {
+    await using scene = await createScene(setup)
+    const result = {
+      key: "k",
+      pass_over_id: "01900000-0000-7000-8000-000000000001" as PassID,
+      files: { "a.ts": "h" },
+      at: 1,
+    }
+    await scene.store.cache(result)
+    await scene.store.cache({ ...result, at: 2 })
+    expect(await scene.store.cached("k")).toEqual({ ...result, at: 2 })
+    await scene.store.uncache("k")
+    expect(await scene.store.cached("k")).toBeUndefined()
+  })
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test"
+import type { WorkArtifact } from "../../src/pass-over/domain/artifact"
+import { byteLength } from "../../src/pass-over/domain/bytes"
+import type { SummaryRequest } from "../../src/pass-over/domain/output"
+import { summarise } from "../../src/pass-over/domain/summary"
+import { generateSummary, type SummaryDeps } from "../../src/pass-over/service/summary"
+import { finding } from "./sample"
+
+const ARTIFACTS: WorkArtifact[] = [
+  finding({ severity: "info", message: "a remark" }),
+  finding({ severity: "error", message: "it subtracts", location: { path: "src/total.ts", line: 3 } }),
+  {
+    type: "decision",
+    id: "1",
+    question: "Split?",
+    answer: "no",
+    reasoning: "small",
+    alternatives_considered: ["wait"],
+  },
+  { type: "file_modification", path: "a.ts", old_content: "1", new_content: "2", reason: "typo", confidence: "high" },
+  { type: "message", role: "assistant", content: "mind the tests", visibility: "user_visible" },
+  { type: "tool_result", tool_name: "bash", call_id: "c", input: {}, output: "exit 1", status: "error" },
+]
+
+const told = (more: Partial<SummaryRequest> = {}) =>
+  summarise({ artifacts: ARTIFACTS, style: "bullet_points", max_length: 5_000, ...more }, byteLength)
+
+describe("a summary by rules", () => {
+  test("in points tells everything, the worst first", () => {
+    expect(told()).toBe(
+      [
+        "- decided: Split? no",
+        "- error at src/total.ts:3: it subtracts",
+        "- info: a remark",
+        "- changed a.ts: typo",
+        "- said: mind the tests",
+        "- bash failed: exit 1",
+      ].join("\n"),
+    )
+  })
+
+  test("that is about what is critical leaves out the rest", () => {
+    expect(told({ focus: "critical" })).toBe(
+      ["- decided: Split? no", "- error at src/total.ts:3: it subtracts", "- bash failed: exit 1"].join("\n"),
+    )
+  })
+
+  test("for somebody in a hurry counts, and names the worst", () => {
+    expect(told({ focus: "high_level" })).toBe(
+      [
+        "- decided: Split? no",
+        "- 2 findings (1 error, 1 info)",
+        "- worst: error at src/total.ts:3: it subtracts",
+        "- 1 file changed",
+      ].join("\n"),
+    )
+  })
+
+  test("as an account is made of sentences", () => {
+    expect(told({ style: "narrative" })).toBe(
+      [
+        "The work brought 2 findings (1 error, 1 info).",
+        "The most serious is error at src/total.ts:3: it subtracts.",
+        "There is also info: a remark.",
+        'Asked "Split?" the answer was no, because small.',
+        "1 file was changed: a.ts.",
+        "mind the tests",
+        "1 tool call of 1 failed.",
+      ].join("\n"),
+    )
+  })
+
+  test("as a tree hangs what follows below each question", () => {
+    expect(told({ style: "decision_tree" })).toBe(
+      [
+        "Split?",
+        "├─ no: small",
+        "├─ not taken: wait",
+        "Are there problems? yes, 2 findings (1 error, 1 info)",
+        "├─ error at src/total.ts:3: it subtracts",
+        "├─ info: a remark",
+        "Were files changed? yes, 1",
+        "├─ a.ts",
+        "Did anything fail? yes, 1 tool call",
+      ].join("\n"),
+    )
+  })
+
+  test("is never longer than it may be, and empty where there is nothing", () => {
+    for (const style of ["bullet_points", "narrative", "decision_tree"] as const) {
+      for (const max_length of [1, 20, 60, 100, 200]) {
+        expect(byteLength(told({ style, max_length }))).toBeLessThanOrEqual(max_length)
+      }
+      expect(told({ style, artifacts: [] })).toBe("")
+    }
+  })
+})
+
+describe("generateSummary", () => {
+  const deps = (generate?: SummaryDeps["host"]["generate"]): SummaryDeps => ({
+    host: generate ? { generate } : {},
+    tokens: async () => byteLength,
+    nonce: () => "0".repeat(32),
+  })
+  const request: SummaryRequest = { artifacts: ARTIFACTS, style: "narrative", focus: "critical", max_length: 200 }
+
+  test("asks the model for the style, the focus and the length, with the artifacts as data", async () => {
+    const asked: string[] = []
+    const text = await generateSummary(
+      deps(async ({ prompt, max_tokens }) => {
+        asked.push(prompt)
+        expect(max_tokens).toBe(200)
+        return " It subtracts. "
+      }),
+      request,
+    )
+    expect(text).toBe("It subtracts.")
+    expect(asked[0]).toContain("connected account")
+    expect(asked[0]).toContain("Only what is wrong")
+    expect(asked[0]).toContain("At most 200 tokens")
+    expect(asked[0]).toContain('"message":"it subtracts"')
+  })
+
+  test("is told by rules without a model, with one that fails, and with one that says nothing", async () => {
+    const byRules = summarise(request, byteLength)
+    expect(byRules).not.toBe("")
+    expect(await generateSummary(deps(), request)).toBe(byRules)
+    expect(
+      await generateSummary(
+        deps(() => Promise.reject(new Error("no model"))),
+        request,
+      ),
+    ).toBe(byRules)
+    expect(
+      await generateSummary(
+        deps(async () => "  \n"),
+        request,
+      ),
+    ).toBe(byRules)
+  })
+
+  test("keeps a model to its length", async () => {
+    const long = Array.from({ length: 50 }, (_, index) => `line ${index}`).join("\n")
+    const text = await generateSummary(
+      deps(async () => long),
+      { ...request, max_length: 40 },
+    )
+    expect(text).toBe("line 0\nline 1\nline 2\nline 3\nline 4")
+  })
+})

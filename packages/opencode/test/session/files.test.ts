@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { readFiles } from "../../src/session/files"
+import { createIgnored } from "../../src/session/ignored"
+import { nearby } from "../../src/session/nearby"
+
+const held = { root: "", project: "" }
+
+const write = (path: string, content: string | Uint8Array) => {
+  const whole = join(held.project, path)
+  mkdirSync(dirname(whole), { recursive: true })
+  writeFileSync(whole, content)
+}
+
+const git = (...args: string[]) => Bun.spawnSync(["git", "-C", held.project, ...args])
+
+beforeAll(() => {
+  held.root = mkdtempSync(join(tmpdir(), "files-"))
+  held.project = join(held.root, "project")
+  write("src/a.ts", "const a = 1\n")
+  write("src/deep/a.ts", "const deep = 1\n")
+  write("dist/out.js", "out")
+  write("src/made.gen.ts", "made")
+  write("src/kept.gen.ts", "kept")
+  write(".gitignore", "dist/\n*.gen.ts\n")
+  write("src/.gitignore", "!kept.gen.ts\nlocal/\n")
+  write("src/local/x.ts", "x")
+  write(".env", "SECRET=1")
+  write("logo.png", new Uint8Array([137, 80, 78, 71, 0, 1]))
+  write(
+    "latin.txt",
+    Uint8Array.from({ length: 400 }, () => 233),
+  )
+  write("big.log", `first\n${"line\n".repeat(200_000)}last\n`)
+  writeFileSync(join(held.root, "outside.txt"), "outside")
+  symlinkSync(join(held.project, ".env"), join(held.project, "innocent.txt"))
+  symlinkSync(join(held.root, "outside.txt"), join(held.project, "inside.txt"))
+  git("init", "-q")
+  git("config", "user.email", "a@example.org")
+  git("config", "user.name", "a")
+  git("add", "src/a.ts", ".gitignore")
+  git("commit", "-qm", "first")
+  write("src/a.ts", "const a = 2\n")
+})
+afterAll(() => rmSync(held.root, { recursive: true }))
+
+const read = async (path: string, found: string[] = []) => (await readFiles([path], held.project, found))[0]
+
+describe("a file of the project", () => {
+  test("comes with its content, size and age, by a relative or an absolute path", async () => {
+    for (const path of ["src/a.ts", join(held.project, "src/a.ts"), "./src/../src/a.ts"]) {
+      expect(await read(path)).toMatchObject({
+        path: "src/a.ts",
+        content: "const a = 2\n",
+        metadata: { size_bytes: 12, is_binary: false, last_modified: expect.any(Number) },
+      })
+    }
+  })
+
+  test("that is binary, by a zero byte or by what is no UTF-8, has no content", async () => {
+    for (const path of ["logo.png", "latin.txt"]) {
+      const file = await read(path)
+      expect(file?.metadata?.is_binary).toBe(true)
+      expect(file?.content).toBeUndefined()
+    }
+  })
+
+  test("that is large comes by its beginning and its end", async () => {
+    const file = await read("big.log")
+    expect(file?.content?.startsWith("first\n")).toBe(true)
+    expect(file?.content?.endsWith("last\n")).toBe(true)
+    expect(file?.content).toContain("[…]")
+    expect(file?.content?.length).toBeLessThan(300_000)
+    expect(file?.metadata?.size_bytes).toBe(1_000_011)
+  })
+
+  test("that holds secrets, lies outside or is not there has no content, whatever it is called", async () => {
+    for (const path of [
+      ".env",
+      "innocent.txt",
+      "inside.txt",
+      "../outside.txt",
+      "nothing.ts",
+      "src",
+      "\0",
+      "/etc/passwd",
+    ]) {
+      expect((await read(path))?.content).toBeUndefined()
+    }
+  })
+
+  test("that is ignored comes only to who asked for it by name", async () => {
+    expect((await read("dist/out.js"))?.content).toBe("out")
+    expect(await read("dist/out.js", ["dist/out.js"])).toMatchObject({ path: "dist/out.js", metadata: {} })
+    expect((await read("dist/out.js", ["dist/out.js"]))?.content).toBeUndefined()
+    expect((await read("src/a.ts", ["src/a.ts"]))?.content).toBeDefined()
+  })
+})
+
+test("ignore files hold for their folders, and a deeper one may take back what one above it said", () => {
+  const ignored = createIgnored(held.project)
+  const paths = [
+    "dist/out.js",
+    "src/made.gen.ts",
+    "src/kept.gen.ts",
+    "src/local/x.ts",
+    "src/a.ts",
+    "node_modules/a/b.js",
+    "../x",
+    "/x",
+  ]
+  expect(paths.map(ignored)).toEqual([true, true, false, true, false, true, true, true])
+})
+
+describe("what git knows", () => {
+  test("is files by name and what was changed, without what is ignored", async () => {
+    const found = await nearby({ names: ["a.ts", "out.js", "*", "--help"], changed: true }, held.project)
+    expect(found.named.toSorted()).toEqual(["src/a.ts", "src/deep/a.ts"])
+    expect(found.changed).toContain("src/a.ts")
+    expect(found.changed.some((path) => path.startsWith("dist"))).toBe(false)
+  })
+
+  test("is nothing where nothing is asked, or where there is no repository", async () => {
+    expect(await nearby({ names: [], changed: false }, held.project)).toEqual({ named: [], changed: [] })
+    expect(await nearby({ names: ["a.ts"], changed: true }, held.root)).toEqual({ named: [], changed: [] })
+  })
+})

@@ -1,0 +1,167 @@
+import { describe, expect, test } from "bun:test"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { keep } from "../../src/pass-over/service/change/blob"
+import { createWorkspaces } from "../../src/session/worktree"
+import { createChangeWorld, type ChangeWorld } from "../pass-over/support/change"
+
+const env = {
+  ...process.env,
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "a",
+  GIT_AUTHOR_EMAIL: "a@b",
+  GIT_COMMITTER_NAME: "a",
+  GIT_COMMITTER_EMAIL: "a@b",
+}
+
+function git(cwd: string, ...args: string[]) {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["git", ...args], { cwd, env })
+  if (exitCode !== 0) throw new Error(stderr.toString())
+  return stdout.toString()
+}
+
+function repository(world: ChangeWorld) {
+  git(world.project, "init", "-q")
+  world.put(".gitignore", "node_modules\n*.log\n")
+  world.put("src/a.txt", "a\r\n")
+  world.put("sub/b.txt", "b\n")
+  git(world.project, "add", "-A")
+  git(world.project, "commit", "-qm", "one")
+}
+
+const pool = (world: ChangeWorld, more: { directory?: string; gone?: string[] } = {}) => {
+  const disposed: string[] = []
+  const workspaces = createWorkspaces({
+    store: world.store,
+    log: () => {},
+    owner_id: world.deps.owner_id,
+    now: () => world.clock.now(),
+    folder: world.folder.at("trees"),
+    directory: more.directory ?? world.project,
+    version: "1.18.33",
+    keep: (contents) => keep(world.deps, contents),
+    gone: async (owner) => (more.gone ?? []).includes(owner),
+    dispose: async (directory) => void disposed.push(directory),
+  })
+  return { workspaces, disposed }
+}
+
+const left = (world: ChangeWorld) =>
+  readdirSync(world.folder.at("trees"), { recursive: true }).filter((path) => String(path).includes("tree-"))
+
+describe.each([
+  ["in git", true],
+  ["outside of git", false],
+] as const)("%s", (_name, inGit) => {
+  test("a tree starts as the user's is, is cleaned for the next, and leaves nothing behind", async () => {
+    using world = await createChangeWorld()
+    if (inGit) repository(world)
+    if (!inGit) world.put("src/a.txt", "a\r\n")
+    world.put("src/a.txt", "uncommitted\r\n")
+    world.put("untracked.sh", "echo\n", 0o755)
+    world.put("node_modules/dep/index.js", "1\n")
+    world.put("secret.log", "ignored\n")
+    const { workspaces, disposed } = pool(world)
+    const first = await workspaces.take(world.pass)
+    const at = (path: string) => join(first.directory, path)
+    expect(readFileSync(at("src/a.txt"), "utf8")).toBe("uncommitted\r\n")
+    expect(readFileSync(at("node_modules/dep/index.js"), "utf8")).toBe("1\n")
+    expect(existsSync(at("secret.log"))).toBe(!inGit)
+    writeFileSync(at("src/a.txt"), "changed\r\n")
+    writeFileSync(at("new.bin"), new Uint8Array([0, 1]))
+    rmSync(at("untracked.sh"))
+    symlinkSync("/etc/passwd", at("link"))
+    const { files, notes } = await workspaces.collect(first)
+    expect(files.map(({ path, binary, refused }) => [path, binary, refused === null])).toEqual([
+      ["link", false, false],
+      ["new.bin", true, true],
+      ["src/a.txt", false, true],
+      ["untracked.sh", false, true],
+    ])
+    expect(notes.join()).toContain("linked from the project: node_modules")
+    await workspaces.release(first)
+    // The user's own is as it was.
+    expect(world.get("src/a.txt")).toBe("uncommitted\r\n")
+    expect(world.get("node_modules/dep/index.js")).toBe("1\n")
+    world.put("src/a.txt", "later\n")
+    const second = await workspaces.take(world.pass)
+    expect(second.directory).toBe(first.directory)
+    expect(readFileSync(at("src/a.txt"), "utf8")).toBe("later\n")
+    expect([existsSync(at("new.bin")), existsSync(at("link")), existsSync(at("untracked.sh"))]).toEqual([
+      false,
+      false,
+      true,
+    ])
+    const third = await workspaces.take(world.pass)
+    expect(third.directory).not.toBe(second.directory)
+    expect((await workspaces.collect(second)).files).toEqual([])
+    await workspaces.close()
+    expect(left(world)).toEqual([])
+    expect(disposed).toHaveLength(2)
+    expect(await world.store.worktrees()).toEqual([])
+    if (inGit) expect(git(world.project, "worktree", "list").trim().split("\n")).toHaveLength(1)
+    expect(world.get("node_modules/dep/index.js")).toBe("1\n")
+  })
+})
+
+test("a write through a link to the user's own folder is told", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  world.put("node_modules/dep/index.js", "1\n")
+  const { workspaces } = pool(world)
+  const workspace = await workspaces.take(world.pass)
+  writeFileSync(join(workspace.directory, "node_modules/dep/index.js"), "evil\n")
+  const { files, notes } = await workspaces.collect(workspace)
+  expect(files).toEqual([])
+  expect(notes.join()).toContain("written through a link into the project itself: node_modules/dep/index.js")
+  await workspaces.close()
+})
+
+test("what a process left that is gone is removed by the next, and what lives is left alone", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  const { workspaces } = pool(world)
+  const workspace = await workspaces.take(world.pass)
+  const other = { ...world, deps: { ...world.deps, owner_id: world.ids.make("own") } } as ChangeWorld
+  await pool(other).workspaces.sweep()
+  expect(existsSync(workspace.directory)).toBe(true)
+  await pool(other, { gone: [world.deps.owner_id] }).workspaces.sweep()
+  expect(existsSync(workspace.directory)).toBe(false)
+  expect(left(world)).toEqual([])
+  expect(git(world.project, "worktree", "list").trim().split("\n")).toHaveLength(1)
+  expect(await world.store.worktrees()).toEqual([])
+})
+
+test("opened below the top of a repository, paths are those of the folder that was opened", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  const { workspaces } = pool(world, { directory: join(world.project, "sub") })
+  const workspace = await workspaces.take(world.pass)
+  expect(workspace.directory.endsWith("/sub")).toBe(true)
+  writeFileSync(join(workspace.directory, "b.txt"), "B\n")
+  writeFileSync(join(workspace.directory, "../src/a.txt"), "A\n")
+  const { files } = await workspaces.collect(workspace)
+  expect(files.map(({ path, refused }) => [path, refused])).toEqual([
+    ["../src/a.txt", "it lies outside of the directory that was opened"],
+    ["b.txt", null],
+  ])
+  await workspaces.close()
+})
+
+test("hooks and filters of the user's repository are not run, and its index is not touched", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  world.put(".gitattributes", "*.txt filter=evil\n")
+  git(world.project, "config", "filter.evil.clean", `touch ${world.folder.at("ran")}; cat`)
+  git(world.project, "config", "filter.evil.smudge", `touch ${world.folder.at("ran")}; cat`)
+  mkdirSync(join(world.project, ".git/hooks"), { recursive: true })
+  world.put(".git/hooks/post-checkout", `#!/bin/sh\ntouch ${world.folder.at("ran")}\n`, 0o755)
+  const index = readFileSync(join(world.project, ".git/index"))
+  const { workspaces } = pool(world)
+  const workspace = await workspaces.take(world.pass)
+  writeFileSync(join(workspace.directory, "src/a.txt"), "changed\n")
+  expect((await workspaces.collect(workspace)).files.map(({ path }) => path)).toEqual(["src/a.txt"])
+  expect(existsSync(world.folder.at("ran"))).toBe(false)
+  expect(readFileSync(join(world.project, ".git/index")).equals(index)).toBe(true)
+  await workspaces.close()
+})
