@@ -20,6 +20,9 @@ const SUITES: readonly Suite[] = [
     args: ["--path-ignore-patterns", "**/integration/**"],
   },
   { name: "the rehearsal", cwd: "packages/rehearsal", args: [] },
+  { name: "the terminal's decisions", cwd: "packages/tui", args: [] },
+  { name: "the panel's decisions", cwd: "packages/app", args: ["./test/view"] },
+  { name: "the panel in Chromium", cwd: "packages/app", args: ["./test/browser"] },
   { name: "the real opencode", cwd: "packages/opencode", args: ["test/pass-over/integration"] },
 ]
 

@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { call, createModel, createSandbox, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { openEnvelope } from "../../packages/opencode/src/pass-over/domain/envelope"
+import { keepForPanel } from "./sample"
 import { PROMPT, readRun, readStore, sampleFiles, type Story } from "./story"
 
 const usage = (input: number, output: number) => ({ usage: { input, output } })
@@ -65,6 +66,10 @@ export async function rehearsed(plugin: string): Promise<Story> {
             decision_reason: "The sum is right; the discount has the wrong sign, and the second test shows it.",
             findings: [finding],
             recommendations: ["Correct the sign and run the tests again."],
+            evidence: [
+              { type: "file", path: "src/cart.js", line: 4 },
+              { type: "command", command: "node --test --test-reporter=tap", exit_code: 1 },
+            ],
           }),
           usage(2_104, 142),
         ),
@@ -73,12 +78,14 @@ export async function rehearsed(plugin: string): Promise<Story> {
   })
   const run = await box.run({ agent: "alice", prompt: PROMPT, timeout_ms: 120_000 })
   const problems = model.report()
+  const database = join(box.data, "opencode/pass-over.db")
+  keepForPanel(database)
   return {
     model: "the scripted model (no provider, no key)",
     opencode: "1.18.33",
     project: "docs/example/sample-project",
     took_ms: performance.now() - began,
-    ...(await readStore(join(box.data, "opencode/pass-over.db"))),
+    ...(await readStore(database)),
     ...readRun(run.events),
     trouble: [run.code === 0 ? "" : run.stderr.slice(-2_000), problems ?? ""].filter(Boolean).join("\n"),
   }

@@ -54,6 +54,7 @@ export function tell(story: Story): string {
     row("written down", story.audit.map((line) => line.action).join(" → ") || "nothing"),
     ...(story.pass ? [more(`pass ${story.pass.id}, ${story.pass.status}`)] : []),
     row("run on", `opencode ${story.opencode} with ${story.model}, in ${readable(story.took_ms)}`),
+    ...(story.pass ? [row("panel", "npm run panel shows all of it in the browser")] : []),
     ...(story.trouble ? ["", "What went wrong:", story.trouble] : []),
     "",
   ].join("\n")

@@ -5,6 +5,7 @@ import { attend } from "./pass-over/service/command"
 import type { Engine } from "./pass-over/service/engine"
 import { changesOf } from "./pass-over/service/change/deps"
 import { recoverApplies } from "./pass-over/service/change/recover"
+import { attendTells } from "./pass-over/service/change/send-back"
 import type { KnownOwner } from "./pass-over/service/port"
 import { attendStarts } from "./pass-over/service/start"
 import { recover } from "./pass-over/service/recover"
@@ -65,6 +66,7 @@ export function keep(engine: Engine): Keeper {
     if (state.beats % EVERY_BEATS !== 0) return
     void takeOver()
     void tendGates(engine).catch(failed("looking after questions"))
+    void attendTells(engine).catch(failed("telling originators"))
   }, BEAT_MS)
 
   async function look() {
@@ -74,6 +76,7 @@ export function keep(engine: Engine): Keeper {
     engine.news.tell()
     if (engine.running.all().length > 0) await attend(engine)
     await attendGates(engine)
+    await attendTells(engine)
     // Reading what goes along with a pass may take its time; cancelling another must not wait for it.
     void start()
   }

@@ -4,7 +4,7 @@ import { alive, headless } from "./identity"
 import { resolveAudit, type Written } from "./pass-over/domain/config"
 import { tendGates } from "./pass-over/service/act"
 import { adopt } from "./pass-over/service/adopt"
-import { delivered } from "./pass-over/service/deliver"
+import { answered } from "./pass-over/service/deliver"
 import type { Engine, Project } from "./pass-over/service/engine"
 import type { Flows } from "./pass-over/service/flow"
 import type { Log } from "./pass-over/service/port"
@@ -87,8 +87,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     flows,
     async answered({ session_id, call_id, message_id }) {
       try {
-        const pass = await engine.store.byCall(session_id, call_id)
-        if (pass?.wait) await delivered(engine, project, pass.id, message_id)
+        await answered(engine, project, { session_id, call_id, message_id })
       } catch (error) {
         log("warn", "a delivery could not be recorded", { session_id, call_id, error: String(error) })
       }
@@ -112,7 +111,10 @@ function createLeft({ engine, project, flows }: Pick<Opened, "engine" | "project
     ["trees are left", () => project.workspaces?.sweep()],
     ["answers that came meanwhile could not be carried out", () => tendGates(engine)],
     ["interrupted flows could not be taken up again", () => flows?.recover(alive)],
-    ["passes that were asked for from outside could not be started", () => (headless() ? undefined : attendStarts(engine, alive))],
+    [
+      "passes that were asked for from outside could not be started",
+      () => (headless() ? undefined : attendStarts(engine, alive)),
+    ],
   ]
   return async () => {
     for (const [problem, work] of works) {

@@ -13,6 +13,7 @@ import { actionBadge } from "./badge-view"
 import { Dialog } from "./dialog"
 import { AuditFilters } from "./pass-over-audit-filters"
 import {
+  EntryPage,
   lineKey,
   lineText,
   narrowed,
@@ -62,17 +63,6 @@ type Query = Record<string, string>
 
 const read = async (query: Query) => (await api.audit.$get({ query: { limit: PAGE, ...query } })).json()
 
-/**
- * Entries never change, so nobody has to be told when one does. An object of a class is left alone where a plain one
- * is walked through to its last leaf at every step of a query: with a hundred thousand of them scrolling would halt.
- */
-class Page {
-  constructor(
-    readonly items: readonly AuditLine[],
-    readonly next: string | null,
-  ) {}
-}
-
 /** The entries that fit, as far as they were scrolled to, and whether there are newer ones. */
 function useEntries(query: () => Query) {
   const client = useQueryClient()
@@ -81,7 +71,7 @@ function useEntries(query: () => Query) {
     initialPageParam: "",
     queryFn: async ({ pageParam }) => {
       const { items, next } = await read({ ...query(), ...(pageParam ? { cursor: pageParam } : {}) })
-      return new Page(items, next)
+      return new EntryPage(items, next)
     },
     getNextPageParam: (page) => page.next,
   }))

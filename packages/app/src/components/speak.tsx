@@ -7,8 +7,9 @@ import { Failed } from "./state"
 
 type Props = { pass: Pick<PassSummary, "id" | "subagent_id">; close: () => void }
 
-function Ask(
-  props: Props & {
+/** Asks for a few words before something is done. */
+export function Ask(
+  props: Pick<Props, "close"> & {
     title: string
     text: string
     label: string

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { launch, open, type Watched } from "./support/browser"
-import { CART_BEFORE, fill, until } from "./support/story"
+import { CART_BEFORE, fill, LIST_BEFORE, until } from "./support/story"
 import { createWorld, type World } from "./support/world"
 
 setDefaultTimeout(120_000)
@@ -179,13 +179,6 @@ describe("the story", () => {
   test("what a child does is seen while it does it", async () => {
     const step = Promise.withResolvers<void>()
     const end = Promise.withResolvers<void>()
-    world.host.script("painter", async (child) => {
-      await step.promise
-      child.tool("grep", { pattern: "watched live" }, "nothing")
-      await end.promise
-      await child.return({ status: "completed", decision: "approved", decision_reason: "seen live", findings: [] })
-      child.step({})
-    })
     world.host.script("inspector", async (child) => {
       await step.promise
       child.tool("grep", { pattern: "watched live" }, "nothing")
@@ -281,8 +274,8 @@ describe("the story", () => {
     await go(page, `#/pass/${sent.runner.pass.id}/changes`)
     await page.getByText("src/cart.js").first().waitFor()
     expect(await page.getByRole("button", { name: /^Apply/ }).isDisabled()).toBe(true)
-    await page.getByRole("button", { name: "Accept the file" }).click()
-    await page.getByText("File accepted").waitFor()
+    await page.getByRole("button", { name: "Accept the file src/cart.js" }).click()
+    await page.locator('.stop[data-state="accepted"]').waitFor()
     expect(readFileSync(file, "utf8")).toBe(before)
     await page.getByRole("button", { name: "Apply 1 file" }).click()
     await page.getByText("Applied by").waitFor()
@@ -290,6 +283,72 @@ describe("the story", () => {
     await page.getByRole("button", { name: "Undo" }).click()
     await page.getByRole("button", { name: "Apply 1 file" }).waitFor()
     expect(readFileSync(file, "utf8")).toBe(before)
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("a change is gone through by keys alone: parts taken and declined with a reason, side by side, applied, sent back", async () => {
+    const file = join(world.directory, "src/list.js")
+    writeFileSync(file, LIST_BEFORE)
+    const sent = await world.ask({ subagent: "painter", objective: "Rewrite the list in three places" })
+    if (!sent.ok) throw new Error(sent.refusal.message)
+    await sent.runner.outcome
+    const { page, trouble, context } = await enter()
+    await go(page, `#/pass/${sent.runner.pass.id}/changes`)
+    await page.getByText("part 2").first().waitFor({ state: "attached" })
+    const state = (stop: string) => page.locator(`[data-stop="${stop} src/list.js"]`).getAttribute("data-state")
+    const at = () => page.evaluate(() => document.activeElement?.getAttribute("data-stop") ?? "")
+    for (const expected of ["", "1", "2"]) {
+      await page.keyboard.press("j")
+      await until(async () => (await at()) === `${expected} src/list.js`)
+    }
+    await page.keyboard.press("r")
+    await page.getByRole("dialog").waitFor()
+    await page.keyboard.type("jkarv is what I type, and no key")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await until(async () => (await state("2")) === "declined")
+    await page.getByText("jkarv is what I type, and no key").waitFor()
+    await page.keyboard.press("k")
+    await until(async () => (await at()) === "1 src/list.js")
+    await page.keyboard.press("a")
+    await until(async () => (await state("1")) === "accepted")
+    expect(await at()).toBe("1 src/list.js")
+    expect([await state(""), await state("3")]).toEqual(["part", "open"])
+    expect(await page.locator(".diff.split").count()).toBe(0)
+    await page.keyboard.press("v")
+    await page.locator(".diff.split").first().waitFor()
+    expect(await page.locator(".diff.split").count()).toBe(3)
+    for (const [name, width] of [
+      ["small", 360],
+      ["middle", 1280],
+      ["large", 2560],
+    ] as const) {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 1000 })
+        expect(await serious(page)).toEqual([])
+        expect(await page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth))).toBe(0)
+        await page.screenshot({ path: join(SHOTS, `split-${name}-${colorScheme}.png`), fullPage: true })
+      }
+    }
+    const press = async (name: string) => {
+      for (let tries = 0; tries < 60; tries += 1) {
+        if (await page.evaluate((name) => document.activeElement?.textContent?.trim() === name, name)) break
+        await page.keyboard.press("Tab")
+      }
+      await page.keyboard.press("Enter")
+    }
+    await press("Send back what was declined")
+    await page.getByText("Sent back").waitFor()
+    const [told] = await world.engine.store.tells(world.directory)
+    expect(told).toMatchObject({ kind: "rework", actor: expect.any(String) })
+    expect(told?.text).toContain("src/list.js#2: jkarv is what I type, and no key")
+    await press("Apply 1 file")
+    await page.getByText("Applied by").waitFor()
+    expect(readFileSync(file, "utf8")).toBe(LIST_BEFORE.replace("line 2\n", "line two\n"))
+    await page.keyboard.press("v")
     expect(trouble).toEqual([])
     await context.close()
   })

@@ -9,6 +9,7 @@ import { list } from "./commands/list"
 import { open } from "./commands/open"
 import { cancel, message } from "./commands/order"
 import { serve } from "./commands/serve"
+import { run } from "./commands/run"
 import { show } from "./commands/show"
 
 /** Every command, in the order of the help. A new one is a file in `commands/` and a line here. */
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   doctor,
   open,
   serve,
+  run,
   list,
   show,
   cancel,

@@ -10,6 +10,11 @@ export const EXIT = {
   database: 5,
   late: 6,
   unconfirmed: 7,
+  objection: 10,
+  partial: 11,
+  unsuccessful: 12,
+  refused: 13,
+  cancelled: 14,
   unexpected: 70,
 } as const
 export type ExitName = keyof typeof EXIT
@@ -24,6 +29,11 @@ export const EXIT_TEXT: Record<ExitName, string> = {
   database: "The database cannot be used.",
   late: "Somebody else was first, or the pass has ended already.",
   unconfirmed: "It was handed to the opencode that runs the pass, but nobody has answered yet.",
+  objection: "`run`: the agent says needs_modification, rejected or blocked.",
+  partial: "`run`: the agent did only a part of it, or its answer could not be used; what there is was kept.",
+  unsuccessful: "`run`: the pass failed or its time was up.",
+  refused: "`run`: the pass was refused before it began; the message says which rule did it.",
+  cancelled: "`run`: the pass was cancelled, or a person said no to it.",
   unexpected: "A mistake of ours. Please report it.",
 }
 

@@ -12,6 +12,7 @@ import { inboxRoutes } from "./route/inbox"
 import { passRoutes } from "./route/pass"
 import { preferenceRoutes } from "./route/preference"
 import { recordRoutes } from "./route/record"
+import { startRoutes } from "./route/start"
 
 export const BASE = "/api/pass-over"
 
@@ -52,6 +53,7 @@ export function apiRoutes(deps: ServerDeps) {
     .route("/", inboxRoutes(deps))
     .route("/", changeRoutes(deps))
     .route("/", preferenceRoutes(deps))
+    .route("/", startRoutes(deps))
     .route("/", passRoutes(deps))
 }
 

@@ -1,3 +1,4 @@
+import type { StartOrder } from "../pass-over/domain/start"
 import type { Engine } from "../pass-over/service/engine"
 import type { Audit, Verified } from "../pass-over/service/port-audit"
 import type { Feed } from "./feed"
@@ -11,6 +12,8 @@ export type ServerDeps = {
   audit: Pick<Audit, "query" | "export">
   /** Compares the log files of one project with the database. */
   verify(directory: string): Promise<Verified>
+  /** Sees to it that an opencode takes an order up. */
+  summon(order: StartOrder): Promise<unknown>
   secret: Secret
   tickets: Tickets
   port: () => number

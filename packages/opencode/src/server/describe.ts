@@ -12,7 +12,7 @@ export const FAILURES = {
   "5XX": { description: "It could not be done.", content: json(Failure) },
 }
 
-export type Route = { id: string; tag: string; summary: string; description?: string; open?: boolean }
+export type Route = { id: string; tag: string; summary: string; description?: string; open?: boolean; accepted?: boolean }
 
 /** What a route answers, for the document that is generated from it. */
 export const answers = (route: Route, schema: z.ZodType, more: Record<string, string> = {}) =>
@@ -23,7 +23,7 @@ export const answers = (route: Route, schema: z.ZodType, more: Record<string, st
     description: route.description ?? `${route.summary}.`,
     ...(route.open ? { security: [] } : {}),
     responses: {
-      200: { description: "Done.", content: json(schema) },
+      [route.accepted ? 202 : 200]: { description: route.accepted ? "Taken on." : "Done.", content: json(schema) },
       ...Object.fromEntries(
         Object.entries(more).map(([status, description]) => [status, { description, content: json(schema) }]),
       ),

@@ -78,5 +78,6 @@ export const Apply = z.strictObject({
   change_id: ChangeID.optional(),
   approval: z.string().min(1).max(200).describe("As it was shown; anything else in its place is not applied."),
 })
+export const SendBack = z.strictObject({ change_id: ChangeID.optional() })
 export const Undo = z.strictObject({})
 export const Written = named("Written", z.strictObject({ application: Application }))

@@ -7,6 +7,7 @@ import { clock, databasePath, ids } from "../runtime"
 import { tokens } from "../session/tokens"
 import { AUDIT_DEFAULTS } from "../pass-over/domain/preference"
 import { runCommand } from "../session/run-command"
+import { callFor } from "../standby/call"
 import { folderOf, readAddress, writeAddress } from "./address"
 import { createApp } from "./app"
 import { createFeed } from "./feed"
@@ -106,6 +107,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       feed,
       audit: core.audit,
       verify: (directory) => verifyProject(database, directory),
+      summon: (order) => callFor({ engine: core.engine, order }),
       secret: openSecret(folder),
       tickets: createTickets(),
       port: () => state.port,

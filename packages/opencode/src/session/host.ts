@@ -1,4 +1,5 @@
 import type { AgentInfo } from "../pass-over/domain/agent"
+import { toolCallOf } from "../pass-over/domain/call"
 import { PassOverErrorCode } from "../pass-over/domain/errors"
 import { passOverMarker } from "../pass-over/domain/marker"
 import type { Pass } from "../pass-over/domain/pass"
@@ -220,7 +221,9 @@ async function close({ client, observed }: HostOptions, { session_id, text, meta
 
 /** Writes a view into the running tool part: the way by which opencode's clients hear of it (`metadata()` does nothing). */
 async function show({ client, observed }: HostOptions, pass: Pass, progress: Progress) {
-  const part = pass.call_id === null ? undefined : observed.tool(pass.session_id, pass.call_id)
+  const { session_id, call_id } = pass
+  if (call_id === null) return
+  const part = observed.tool(session_id, call_id) ?? observed.tool(session_id, toolCallOf(call_id))
   if (!part || part.state.status !== "running") return
   await client.part.update({
     sessionID: part.sessionID,

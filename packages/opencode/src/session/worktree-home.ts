@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { copyFile, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { git } from "./git"
+import { keptPath } from "./worktree-kept"
 import { openShadow, type Shadow } from "./shadow"
 
 export type Home = { top: string; common: string | undefined; shadow: Shadow; folder: string }
@@ -51,6 +52,7 @@ export async function unmake(home: Pick<Home, "top" | "common">, root: string, i
   if (home.common) await git({ cwd: home.top }, ["worktree", "remove", "--force", "--force", root]).catch(() => {})
   await rm(root, { recursive: true, force: true })
   await rm(index, { force: true })
+  await rm(keptPath(root), { force: true })
   if (home.common) await git({ cwd: home.top }, ["worktree", "prune"]).catch(() => {})
 }
 

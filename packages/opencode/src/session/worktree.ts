@@ -2,13 +2,14 @@ import { existsSync } from "node:fs"
 import { realpath, rm } from "node:fs/promises"
 import { join, relative } from "node:path"
 import type { FileChange } from "../pass-over/domain/change/change"
-import type { OwnerID } from "../pass-over/domain/id"
+import type { OwnerID, PassID } from "../pass-over/domain/id"
 import type { Pass } from "../pass-over/domain/pass"
 import type { Effective } from "../pass-over/domain/preference"
 import type { Log, Store } from "../pass-over/service/port"
 import type { Worktree } from "../pass-over/service/port-change"
 import type { Workspace, Workspaces } from "../pass-over/service/port-workspace"
 import { LINKED } from "../pass-over/service/change/take"
+import { recall, remember, type Kept } from "./worktree-kept"
 import { inOrder, make, openHome, sameHead, unmake, type Home } from "./worktree-home"
 import { clean, difference, photograph, restore, type Difference, type Keep } from "./shadow"
 import { dependencyFolders, fingerprint, linkFolders, seedConfig, unlinkFolders, written } from "./worktree-seed"
@@ -48,14 +49,12 @@ function localised(found: Difference, top: string, directory: string): Differenc
   return { ...found, files }
 }
 
-type Slot = {
+type Slot = Kept & {
   row: Worktree
   root: string
   index: string
-  base: string
-  linked: string[]
-  stamps: Map<string, string>
-  can_modify_files: boolean
+  /** Where somebody wrote through a link is not known of a tree that another process filled. */
+  stamps: Map<string, string> | undefined
 }
 
 // opencode's instances hold some 65 MB each; one that nobody uses for so long is let go.
@@ -115,15 +114,23 @@ async function fill({ options, ordered }: Pool, { home, row, fresh, pass }: Fill
   seedConfig(home.top, root, options.version)
   const made = linkFolders(home.top, root, linked)
   const { can_modify_files } = pass.preference.values as Partial<Effective>
-  return {
-    row,
-    root,
-    index,
-    base,
-    linked: made,
-    stamps: fingerprint(home.top, made),
-    can_modify_files: can_modify_files !== false,
-  }
+  const kept = { base, linked: made, can_modify_files: can_modify_files !== false }
+  await remember(root, kept)
+  return { ...kept, row, root, index, stamps: fingerprint(home.top, made) }
+}
+
+/** Takes over the tree of a pass whose process is gone. */
+async function inherit({ options, slots }: Pool, home: Home, pass_over_id: PassID): Promise<Workspace | undefined> {
+  const { store, owner_id, now, gone } = options
+  const row = (await store.worktrees(home.top)).find((one) => one.pass_over_id === pass_over_id)
+  if (!row || row.owner_id === owner_id || !(await gone(row.owner_id))) return
+  const kept = await recall(row.directory)
+  const mine = { ...row, owner_id, time_used: now() }
+  if (!kept || !(await store.takeWorktree(mine, row))) return
+  const root = row.directory
+  const directory = join(root, relative(home.top, await realpath(options.directory)))
+  slots.set(directory, { ...kept, row: mine, root, index: `${root}.index`, stamps: undefined })
+  return { directory, instead_of: options.directory, linked: kept.linked }
 }
 
 async function drop({ options, ordered }: Pool, home: Home, row: Worktree) {
@@ -200,6 +207,8 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
       }
     },
 
+    left: async (pass_over_id) => inherit(pool, await known(), pass_over_id),
+
     sweep: () => sweep(pool),
 
     async snapshot() {
@@ -257,7 +266,7 @@ async function collect(home: Home, slot: Slot | undefined, keep: Keep) {
     },
   })
   const notes = [...found.notes]
-  const through = written(slot.stamps, fingerprint(home.top, slot.linked))
+  const through = slot.stamps ? written(slot.stamps, fingerprint(home.top, slot.linked)) : []
   if (slot.linked.length > 0) notes.push(`${LINKED}: ${slot.linked.join(", ")}`)
   if (through.length > 0) {
     const names = through.slice(0, 5).map((path) => relative(home.top, path))

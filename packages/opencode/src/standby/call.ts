@@ -91,20 +91,30 @@ async function start(calling: Calling, binary: string): Promise<boolean> {
   return !(await pending(calling))
 }
 
+/** Waits as long as an opencode is there that was started for this project: it takes the order up, or is about to go. */
+async function answered(calling: Calling): Promise<boolean> {
+  const until = performance.now() + START_MS
+  while (performance.now() < until) {
+    const lock = takeLock(standbyLock(calling.order.directory))
+    lock?.release()
+    if (lock) break
+    if (await taken(calling, LOOK_MS)) return true
+  }
+  return !(await pending(calling))
+}
+
 async function answer(calling: Calling): Promise<void> {
   const { engine, order, env } = calling
   if ((await anybody(calling)) && (await taken(calling, GRACE_MS))) return
-  const lock = takeLock(standbyLock(order.directory))
-  // One is there already, or on its way.
-  if (!lock) return void (await taken(calling, LOAD_MS))
-  lock.release()
+  if (await answered(calling)) return
   const binary = opencodeBinary(env)
   if (binary === undefined) {
     const message = "No opencode has this project open, and none is found to start."
     const no = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, message, { suggestion: INSTALL })
     return void (await refuseStart(engine, order.start_id, no))
   }
-  if (await start(calling, binary)) return
+  // The second of two that start one at the same time finds its own gone again.
+  if ((await start(calling, binary)) || (await answered(calling))) return
   const message = `${binary} was started in ${order.directory}, but Pass Over did not load there.`
   const no = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, message, {
     suggestion: "Run pass-over init there, and pass-over doctor to see what is wrong.",

@@ -1,9 +1,11 @@
-import type { ToolContext } from "@opencode-ai/plugin"
+import type { ToolContext, ToolResult } from "@opencode-ai/plugin"
+import { isDefined, pickBy } from "remeda"
 import { z } from "zod"
-import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import { PassOverErrorCode, refuse, sentence, type Refusal } from "../pass-over/domain/errors"
 import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
 import { headline } from "../pass-over/domain/envelope"
 import { InlineOverride } from "../pass-over/domain/preference"
+import type { Pass } from "../pass-over/domain/pass"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
 import { DurationMs } from "../pass-over/domain/time"
 import { send, type Caller } from "../pass-over/service/api-send"
@@ -11,6 +13,7 @@ import { answerText, missed } from "../pass-over/service/deliver"
 import type { Engine, Project } from "../pass-over/service/engine"
 import type { Outcome } from "../pass-over/service/port"
 import type { Runner } from "../pass-over/service/runner"
+import { MOST_AT_ONCE, sendMany } from "../pass-over/service/send-many"
 import { callerOf } from "./caller"
 import { dialog } from "./dialog"
 import { tool } from "./answer"
@@ -18,7 +21,7 @@ import description from "./pass-over.txt"
 
 const Text = z.string().trim().min(1).max(20_000)
 
-export const PassOverArgs = z.strictObject({
+const One = z.strictObject({
   subagent: z.string().trim().min(1).describe("audit, scout, inspector or another agent"),
   objective: Text.describe("What to do and when it is done"),
   reason: z.string().trim().min(1).max(2_000).describe("Why, in a few words"),
@@ -52,6 +55,21 @@ export const PassOverArgs = z.strictObject({
     }),
 })
 
+const more = "Further passes at once, side by side: objects with these fields; what one leaves out is taken from above"
+
+export const PassOverArgs = One.extend({
+  more: z
+    .array(One.partial().required({ objective: true }))
+    .min(1)
+    .max(MOST_AT_ONCE - 1)
+    .optional(),
+})
+
+// The fields of a further pass need not be told a second time.
+const Shown = One.extend({ more: z.array(z.looseObject({})).optional().describe(more) })
+
+type Args = z.output<typeof One>
+
 /** The user's own opencode rules for passes. */
 async function permitted(context: ToolContext, from: string, to: string): Promise<Refusal | undefined> {
   const pattern = `${from}->${to}`
@@ -64,13 +82,16 @@ async function permitted(context: ToolContext, from: string, to: string): Promis
   }
 }
 
-const marker = (runner: Runner, outcome?: Outcome) => ({
-  pass_over: passOverMarker(runner.pass),
-  sessionId: runner.pass.child_session_id,
+const marker = (pass: Pass, outcome?: Outcome) => ({
+  pass_over: passOverMarker(pass),
+  sessionId: pass.child_session_id,
   ...(outcome ? { pass_over_return: returnMarker(outcome.output) } : {}),
 })
 
-async function waited(engine: Engine, project: Project, runner: Runner, context: ToolContext) {
+type World = { engine: Engine; project: Project; context: ToolContext }
+
+/** Waits for the outcome of a pass, and stops it when its originator is stopped. */
+async function outcomeOf({ engine, project, context }: World, runner: Runner): Promise<Outcome> {
   const onAbort = () =>
     runner.input({
       type: "cancel",
@@ -86,24 +107,102 @@ async function waited(engine: Engine, project: Project, runner: Runner, context:
     void missed(engine, project, runner.pass, outcome).catch((error: unknown) =>
       engine.log("warn", "a result waits for the next start", { error: String(error) }),
     )
+  return outcome
+}
+
+/** What the originator reads of a pass that it has waited for. */
+function told(engine: Engine, pass: Pass, outcome: Outcome, among = 1) {
   if (outcome.taken) {
     return {
-      title: `${runner.pass.subagent_id}: taken over`,
-      output: `Pass ${runner.pass.id} was taken over by another opencode on this machine's database; its result comes as a message. Go on with something else, or end your turn.`,
-      metadata: marker(runner),
+      title: `${pass.subagent_id}: taken over`,
+      output: `Pass ${pass.id} was taken over by another opencode on this machine's database; its result comes as a message. Go on with something else, or end your turn.`,
+      metadata: marker(pass),
     }
   }
   if (outcome.held) {
     return {
-      title: `${runner.pass.subagent_id}: held for a person`,
-      output: `Pass ${runner.pass.id} has ended; its result is held for a person, who sees it first. It comes as a message when they let it. Go on with something else, or end your turn.`,
-      metadata: marker(runner),
+      title: `${pass.subagent_id}: held for a person`,
+      output: `Pass ${pass.id} has ended; its result is held for a person, who sees it first. It comes as a message when they let it. Go on with something else, or end your turn.`,
+      metadata: marker(pass),
     }
   }
   return {
     title: headline(outcome.output, outcome.usage.cost),
-    output: answerText(engine, outcome),
-    metadata: marker(runner, outcome),
+    output: answerText(engine, outcome, among),
+    metadata: marker(pass, outcome),
+  }
+}
+
+const handed = (pass: Pass) => ({
+  title: `${pass.subagent_id}: handed over`,
+  output: `Handed over to ${pass.subagent_id} as pass ${pass.id}. You need not wait: the result comes as a message. pass_over_read tells its state meanwhile.`,
+  metadata: marker(pass),
+})
+
+const callerIn = ({ project, context }: World): Caller => ({
+  ...callerOf(context),
+  by: "model",
+  surface: dialog(context, project.host),
+})
+
+async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
+  const { engine, project, context } = world
+  const no = await permitted(context, context.agent, args.subagent)
+  if (no) return no
+  const sent = await send(engine, project, callerIn(world), args)
+  if (!sent.ok) return sent.refusal
+  const { runner } = sent
+  if (!runner.pass.wait) return handed(runner.pass)
+  const outcome = await outcomeOf(world, runner)
+  return told(engine, runner.pass, outcome)
+}
+
+/** One question for each agent, one after the other: a "no" to one of the host's questions answers all that are open. */
+async function allowed({ context }: World, asks: readonly Args[]): Promise<Map<string, Refusal>> {
+  const refused = new Map<string, Refusal>()
+  for (const to of new Set(asks.map(({ subagent }) => subagent))) {
+    const no = await permitted(context, context.agent, to)
+    if (no) refused.set(to, no)
+  }
+  return refused
+}
+
+type Told = { title: string; output: string; metadata: Record<string, unknown>; refused?: true }
+
+const notDone = (refusal: Refusal): Told => ({
+  title: refusal.code,
+  output: `Not done. ${sentence(refusal)}`,
+  metadata: { refused: refusal.code },
+  refused: true,
+})
+
+/** Several passes at once: each with its own outcome, in the order of the asks, whatever becomes of the others. */
+async function many(world: World, asks: readonly Args[]): Promise<ToolResult> {
+  const { engine, project } = world
+  const refused = await allowed(world, asks)
+  const permittedAsks = asks.filter(({ subagent }) => !refused.has(subagent))
+  const { sent } = await sendMany(engine, project, callerIn(world), permittedAsks)
+  const left = [...sent]
+  const results = await Promise.all(
+    asks.map(async ({ subagent }): Promise<Told> => {
+      const no = refused.get(subagent)
+      if (no) return notDone(no)
+      const each = left.shift()
+      if (!each) return notDone(refuse(PassOverErrorCode.SUBAGENT_CRASHED, "This pass could not be made."))
+      if (!each.ok) return notDone(each.refusal)
+      const { pass } = each.runner
+      if (!pass.wait) return handed(pass)
+      return told(engine, pass, await outcomeOf(world, each.runner), asks.length)
+    }),
+  )
+  const not = results.filter((each) => each.refused).length
+  return {
+    title: `${asks.length} passes${not > 0 ? ` · ${not} not done` : ""}: ${results.map(({ title }) => title).join(" | ")}`,
+    output: [
+      `${asks.length} passes, in the order in which you asked for them.`,
+      ...results.map(({ output }, at) => `\n${at + 1}. ${asks[at]?.subagent}\n${output}`),
+    ].join("\n"),
+    metadata: { passes: results.map(({ metadata }) => metadata) },
   }
 }
 
@@ -113,22 +212,11 @@ export const passOverTool = (engine: Engine, project: Project) =>
       name: "pass_over",
       description: description.trim(),
       schema: PassOverArgs,
-      async run(args, context) {
-        const no = await permitted(context, context.agent, args.subagent)
-        if (no) return no
-        const caller: Caller = {
-          ...callerOf(context),
-          by: "model",
-          surface: dialog(context, project.host),
-        }
-        const sent = await send(engine, project, caller, args)
-        if (!sent.ok) return sent.refusal
-        if (sent.runner.pass.wait) return waited(engine, project, sent.runner, context)
-        return {
-          title: `${args.subagent}: handed over`,
-          output: `Handed over to ${args.subagent} as pass ${sent.runner.pass.id}. You need not wait: the result comes as a message. pass_over_read tells its state meanwhile.`,
-          metadata: marker(sent.runner),
-        }
+      shown: Shown,
+      async run({ more: further, ...first }, context) {
+        const world = { engine, project, context }
+        if (!further) return one(world, first)
+        return many(world, [first, ...further.map((each): Args => ({ ...first, ...pickBy(each, isDefined) }))])
       },
     },
     engine.log,

@@ -211,6 +211,14 @@ const Work = fc.record({
 
 type Done = typeof Work extends fc.Arbitrary<infer T> ? T : never
 
+// What each file had before and after the child's work.
+const HASHES = new Map(
+  ["src/a.ts", "src/b.ts", "lib/c.ts", "README.md", "test/d.test.ts"].map((path, index) => [
+    path,
+    [`${index + 1}a`.repeat(32), `${index + 1}b`.repeat(32)],
+  ]),
+)
+
 const truth = ({ files, commands, urls, root }: Done, pick: number): Evidence => {
   const { path, total, from } = files[pick % files.length]!
   const run = commands[pick % (commands.length || 1)]
@@ -219,6 +227,7 @@ const truth = ({ files, commands, urls, root }: Done, pick: number): Evidence =>
   const options: Evidence[] = [
     file(`${root}${path}`),
     file(`${root}${path}`, line),
+    { type: "file", path: `${root}${path}`, hash: HASHES.get(path)![pick % 2]!.slice(0, 7 + (pick % 58)) },
     { type: "tool", tool: "read" },
     ...(run ? [command(run.command, run.exit)] : []),
     ...(url ? [{ type: "url" as const, url }] : []),
@@ -239,9 +248,25 @@ const lie = ({ files, commands, root }: Done, pick: number): Evidence => {
     { type: "url", url: `https://invented.example/${pick}` },
     { type: "artifact", ref: `invented-${pick}` },
     { type: "file", path: `${root}${path}`, hash: "0".repeat(64) },
+    // True of another file.
+    { type: "file", path: `${root}src/a.ts`, hash: HASHES.get("lib/c.ts")![0]! },
   ]
   return options[pick % options.length]!
 }
+
+test("a hash holds where it was put out by the program that computes it, and by nothing else", () => {
+  const [sum, other] = ["a1".repeat(32), "b2".repeat(32)]
+  const work = witness(
+    bash("sha256sum src/a.ts ./src/b.ts", 0, `${sum}  src/a.ts\n${sum}  ./src/b.ts\n`),
+    bash(`echo '${other}  src/a.ts' # sha256sum`, 0, `${other}  src/a.ts\n`),
+    bash(`sha256sum src/a.ts; echo '${other}  src/a.ts'`, 0, `${sum}  src/a.ts\n${other}  src/a.ts\n`),
+    bash("sha256sum src/c.ts", 1, `${other}  src/a.ts\n`),
+  )
+  const claim = (hash: string, path = "src/a.ts") =>
+    judge(claims({ evidence: [{ type: "file", path, hash }] }), work).status
+  expect([claim(sum), claim(sum.slice(0, 7)), claim(sum, "src/b.ts")]).toEqual(["VERIFIED", "VERIFIED", "VERIFIED"])
+  expect([claim(other), claim(sum, "src/c.ts")]).toEqual(["UNVERIFIED", "UNVERIFIED"])
+})
 
 test("of 500 generated returns no false claim is VERIFIED, and no true one is refused", () => {
   const tally = { VERIFIED: 0, UNVERIFIED: 0, BLOCKED: 0 }
@@ -254,7 +279,7 @@ test("of 500 generated returns no false claim is VERIFIED, and no true one is re
       ]
       const lies = done.lies.map((pick) => lie(done, pick))
       const evidence = [...done.truths.map((pick) => truth(done, pick)), ...lies]
-      const verdict = judge(claims({ evidence }), witness(...parts))
+      const verdict = judge(claims({ evidence }), { ...witness(...parts), hashes: HASHES })
       expect(verdict.unresolved.map(({ claim }) => claim)).toEqual(lies.map(describeEvidence))
       expect(verdict.status).toBe(lies.length === 0 ? "VERIFIED" : "UNVERIFIED")
       tally[verdict.status] += 1

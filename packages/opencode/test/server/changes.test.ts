@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ChangeID } from "../../src/pass-over/domain/change/change"
 import { proposedFiles } from "../../src/pass-over/service/change/propose"
+import { attendTells } from "../../src/pass-over/service/change/send-back"
 import { changesOf } from "../../src/pass-over/service/change/deps"
 import * as Schema from "../../src/server/schema-decide"
 import { createEngineWorld } from "../pass-over/support/engine"
@@ -52,6 +53,8 @@ async function scene() {
     server.ask(`${BASE}/${runner.pass.id}/${what}`, { method: "POST", body: JSON.stringify(body) })
   return {
     server,
+    world,
+    id: runner.pass.id,
     post,
     read: () => readFileSync(join(directory, "a.txt"), "utf8"),
     write: (text: string) => writeFileSync(join(directory, "a.txt"), text),
@@ -78,6 +81,38 @@ test("a change is shown, accepted, applied and undone", async () => {
   expect(made.read()).toBe(AFTER)
   expect((await made.post("undo", {})).status).toBe(200)
   expect(made.read()).toBe(BEFORE)
+})
+
+const decline = { verdicts: [{ path: "a.txt", hunk: null, accepted: false, reason: "not so loud" }] }
+
+test("what was declined goes back to the originator with its reason, once, by an opencode that has the project", async () => {
+  using made = await scene()
+  const { host, engine } = made.world
+  expect((await made.post("send-back", {})).status).toBe(409)
+  await made.post("review", decline)
+  expect((await made.post("send-back", {})).status).toBe(200)
+  const told = () => host.delivered.filter(({ text }) => text.includes("not so loud"))
+  await attendTells(engine)
+  expect(told()).toHaveLength(0)
+  const pass = await engine.store.find(made.id)
+  engine.projects.set(pass?.directory ?? "", made.world.project)
+  await Promise.all([attendTells(engine), attendTells(engine)])
+  expect(told()).toMatchObject([{ session_id: pass?.session_id, start: true }])
+  expect(told()[0]?.text).toContain("a.txt: not so loud")
+})
+
+test("after an apply the originator is told what was left out, and goes on when its user does", async () => {
+  using made = await scene()
+  const reviewed = Schema.Change.parse(await (await made.post("review", accept)).json())
+  await made.post("apply", { approval: reviewed.approval })
+  const { host, engine } = made.world
+  const pass = await engine.store.find(made.id)
+  engine.projects.set(pass?.directory ?? "", made.world.project)
+  await attendTells(engine)
+  expect(host.delivered.filter(({ text }) => text.includes("declined"))).toEqual([])
+  await made.post("undo", {})
+  await made.post("review", decline)
+  expect((await made.changes())[0]?.files[0]?.declined).toMatchObject([{ hunk: null, reason: "not so loud" }])
 })
 
 test("an approval of something else, or of what is no longer so, applies nothing", async () => {

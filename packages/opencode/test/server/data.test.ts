@@ -155,6 +155,43 @@ describe("what was written down", () => {
     expect(returns.items.map((item) => item.status)).toEqual(["returned", "returned"])
   })
 
+  test("a return context says until when, what is pending in it, and what went wrong (§4.1)", async () => {
+    using made = scene()
+    const { world, server } = made
+    const look = async () => Schema.ReturnPage.parse(await server.get("/returns?session_id=ses_root")).items
+    const runner = await started(world, { subagent: "scout", objective: objective(0), timeout_ms: 90_000 })
+    await world.clock.advance(500)
+    const [waiting] = await look()
+    expect(waiting).toMatchObject({ status: "waiting_for_return", return_deadline: runner.pass.time_created + 90_000 })
+    expect(waiting).not.toHaveProperty("pending_work_output")
+
+    let tries = 0
+    world.host.script("inspector", async (child) => {
+      tries += 1
+      if (tries === 1) return { failure: { code: "E011", message: "the provider hung up" } }
+      await child.return({ status: "completed", ...VERDICT, findings: ["it leaks"] })
+      child.step()
+      return undefined
+    })
+    const held = await started(world, {
+      subagent: "inspector",
+      objective: objective(1),
+      override: { auto_return: false, auto_review: false },
+    })
+    await outcomeOf(world, held)
+    await world.clock.until(() => world.host.notified.length > 0)
+    const [context] = await look()
+    const [gate] = await world.engine.store.gates({ status: ["pending"] })
+    expect(context).toMatchObject({
+      status: "returned",
+      return_deadline: gate?.time_expires,
+      pending_work_output: { work_id: held.pass.id, summary: { findings: ["it leaks"] }, return_to: "alice" },
+      processing_errors: ["E011 the provider hung up"],
+    })
+    await world.engine.store.delivered({ pass_over_id: held.pass.id, message_id: null, at: 1 })
+    expect((await look())[0]).not.toHaveProperty("pending_work_output")
+  })
+
   test("audit lines come a page at a time, each once, and all of them in an export", async () => {
     using made = scene()
     await done(made.world, 5)

@@ -17,6 +17,20 @@ const FINDINGS = [
 export const CART_BEFORE =
   "export function total(items, discount = 0) {\n  const sum = add(items)\n  return sum * (1 + discount / 100)\n}\n"
 
+export const LIST_BEFORE = Array.from({ length: 40 }, (_, index) => `line ${index + 1}\n`).join("")
+
+/** Three places, far enough from each other to be decided about one by one. */
+const LIST_CHANGE = {
+  type: "file_modification",
+  path: "src/list.js",
+  old_content: LIST_BEFORE,
+  new_content: LIST_BEFORE.replace("line 2\n", "line two\n")
+    .replace("line 20\n", "line twenty\nand one more\n")
+    .replace("line 38\n", ""),
+  reason: "words for numbers",
+  confidence: "high",
+}
+
 const CHANGE = {
   type: "file_modification",
   path: "src/cart.js",
@@ -43,6 +57,10 @@ export function teach(world: World) {
       artifacts: [CHANGE],
     })
     child.step({ input: 2_104, output: 142, cost: 0.004 })
+  })
+  world.host.script("painter", async (child) => {
+    await child.return({ status: "completed", findings: [], artifacts: [LIST_CHANGE] })
+    child.step({})
   })
   world.host.script("scout", async (child) => {
     child.tool("grep", { pattern: "discount" }, "src/cart.js:4\nsrc/price.js:18")

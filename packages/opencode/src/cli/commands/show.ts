@@ -67,7 +67,7 @@ function artifact(item: WorkArtifact): string | undefined {
   return undefined
 }
 
-function ending(out: Output, outcome: Outcome) {
+export function ending(out: Output, outcome: Outcome) {
   const { output, usage, error_code } = outcome
   out.line()
   out.line(out.paint("bold", headline(output, usage.cost)))

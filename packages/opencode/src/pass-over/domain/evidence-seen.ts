@@ -14,6 +14,8 @@ export type Seen = {
   deeds: readonly Deed[]
   files: ReadonlyMap<string, unknown>
   changed: ReadonlySet<string>
+  /** Hashes of files that a command of the child's put out. */
+  sums: ReadonlyMap<string, readonly string[]>
   /** A path below the project, however the child writes it; nothing for one outside. */
   path(written: string): string | undefined
   shows(path: string, line: number): boolean
@@ -36,7 +38,7 @@ const countLines = (content: string) => content.split("\n").length - (content.en
 
 type Run = { command: string; exit: number | undefined; output: string }
 
-type Book = { views: Map<string, View>; runs: Run[]; deeds: Deed[]; changed: Set<string> }
+type Book = { views: Map<string, View>; runs: Run[]; deeds: Deed[]; changed: Set<string>; sums: Map<string, string[]> }
 
 type Paths = (written: string) => string | undefined
 
@@ -86,12 +88,27 @@ function searching(book: Book, output: string, paths: Paths) {
 // A shell shows a file where one of these is given its name; the first lines of it are what comes out.
 const SHOWS = /(?:^|[|;&]\s*)(?:cat|nl|less|more|bat)\s+(?:-\S+\s+)*([^\s|;&<>]+)/g
 
+// Nothing but the one program: whatever else stands in the command could have written the line.
+const SUMS = /^\s*(?:sha256sum|shasum -a 256)(?: [\w@%+=:,./"'-]+)+\s*$/
+const SUM = /^([0-9a-f]{64}) [ *](.+)$/gm
+
+function summing(book: Book, command: string, output: string, paths: Paths) {
+  if (!SUMS.test(command)) return
+  for (const [, sum = "", name = ""] of output.matchAll(SUM)) {
+    const path = paths(name.trim())
+    if (path === undefined) continue
+    view(book, path)
+    book.sums.set(path, [...(book.sums.get(path) ?? []), sum])
+  }
+}
+
 function running(book: Book, part: MessagePart, paths: Paths) {
   const command = text(part.tool_input?.command) ?? ""
   const output = part.tool_output ?? ""
   const exit = part.metadata?.exit
   book.runs.push({ command, exit: typeof exit === "number" ? exit : undefined, output })
   if (exit !== 0) return
+  summing(book, command, output, paths)
   const shown = [...command.matchAll(SHOWS)].flatMap(([, name = ""]) => paths(name.replaceAll(/["']/g, "")) ?? [])
   for (const path of shown) {
     const seen = view(book, path)
@@ -145,7 +162,7 @@ export function lookFor({ messages, roots, changed }: Watched): Seen {
     const found = roots.map((root) => below(root, written)).find((path) => path !== undefined)
     return found === undefined || found.split("/").includes("..") ? undefined : found
   }
-  const book: Book = { views: new Map(), runs: [], deeds: [], changed: new Set() }
+  const book: Book = { views: new Map(), runs: [], deeds: [], changed: new Set(), sums: new Map() }
   for (const path of changed) {
     book.changed.add(path)
     view(book, path)
@@ -157,6 +174,7 @@ export function lookFor({ messages, roots, changed }: Watched): Seen {
     deeds: book.deeds,
     files: book.views,
     changed: book.changed,
+    sums: book.sums,
     path: paths,
     shows: (path, line) => {
       const seen = book.views.get(path)

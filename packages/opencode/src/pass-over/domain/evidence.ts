@@ -24,8 +24,8 @@ export type Witness = {
   roots: readonly string[]
   /** Paths that it was seen to have changed. */
   changed: readonly string[]
-  /** The hash of a file as the child last saw it, where that is known. */
-  hashOf?: (path: string) => string | undefined
+  /** Hashes that a file really had while the child worked: as it is now, and before and after the child's own change. */
+  hashes?: ReadonlyMap<string, readonly string[]> | undefined
 }
 
 export function describeEvidence(item: Evidence): string {
@@ -52,9 +52,10 @@ function file(item: Extract<Evidence, { type: "file" }>, seen: Seen, witness: Wi
     if (end_line < line) return "its last line comes before its first"
     if (!seen.shows(path, line) || !seen.shows(path, end_line)) return "no such line was seen"
   }
-  if (item.hash === undefined) return
-  const known = witness.hashOf?.(path)
-  return known?.startsWith(item.hash) ? undefined : "the file has another hash"
+  const { hash } = item
+  if (hash === undefined) return
+  const known = [...(witness.hashes?.get(path) ?? []), ...(seen.sums.get(path) ?? [])]
+  return known.some((one) => one.startsWith(hash)) ? undefined : "the file has another hash"
 }
 
 function tool({ call_id, tool }: Extract<Evidence, { type: "tool" }>, { deeds }: Seen): string | undefined {

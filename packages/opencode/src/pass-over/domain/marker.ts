@@ -1,22 +1,11 @@
 import type { WorkOutput } from "./output"
 import type { Pass } from "./pass"
+import type { PassOverMarker, PassOverReturnMarker } from "./request"
 
 /**
  * The marks of the architecture, §3.2, as metadata on the parts that the host stores: a session read back later shows
  * where work was passed over and where it came back.
  */
-export type PassOverMarker = {
-  pass_over_id: string
-  originating_agent: string
-  subagent: string
-  reason: string
-}
-
-export type PassOverReturnMarker = {
-  work_output: { work_id: string; status: WorkOutput["status"]; decision?: string; artifacts_count: number }
-  return_to: string
-}
-
 export const passOverMarker = (
   pass: Pick<Pass, "id" | "originating_agent_id" | "subagent_id" | "reason">,
 ): PassOverMarker => ({

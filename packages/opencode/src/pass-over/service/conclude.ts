@@ -37,6 +37,8 @@ export type Taken = {
   artifacts: readonly WorkArtifact[] | undefined
   /** Paths that it was seen to have changed. */
   changed: readonly string[]
+  /** Hashes that the files it points to really have, by their paths in the project. */
+  hashes?: ReadonlyMap<string, readonly string[]> | undefined
   /** The directory that it worked in, where that is not the project's. */
   directory: string | undefined
 }
@@ -92,6 +94,7 @@ function judged({ pass, report, messages = [], taken }: Facts, output: WorkOutpu
       messages,
       roots: [...(taken?.directory === undefined ? [] : [taken.directory]), pass.directory],
       changed: taken?.changed ?? [],
+      hashes: taken?.hashes,
     },
   )
   const summary = {

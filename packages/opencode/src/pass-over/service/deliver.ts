@@ -8,8 +8,8 @@ import { openGate } from "./gate"
 import type { Commit, Delivery, Outcome } from "./port"
 
 /** What the originator's model reads when its pass has come back. */
-export const answerText = (engine: Pick<Engine, "ids">, outcome: Outcome) =>
-  envelope(outcome.output, outcome.usage.cost, engine.ids.nonce)
+export const answerText = (engine: Pick<Engine, "ids">, outcome: Outcome, among = 1) =>
+  envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among)
 
 function processed(pass: Pass, outcome: Outcome, at: number): Commit | undefined {
   const decided = move(pass, "processed")
@@ -37,6 +37,18 @@ export async function delivered(engine: Engine, project: Project, pass_over_id: 
   const commit = processed(pass, outcome, at)
   await engine.store.delivered({ pass_over_id, message_id, at, ...(commit ? { commit } : {}) })
   project.logged(pass.session_id)
+}
+
+/** The originator's tool call has its answer stored: with it every result that went into it. */
+export async function answered(engine: Engine, project: Project, call: { session_id: string; call_id: string; message_id: string }) {
+  const passes = await engine.store.ofCall(call.session_id, call.call_id)
+  const waited = new Set(passes.filter(({ wait }) => wait).map(({ id }) => id))
+  if (waited.size === 0) return
+  for (const { pass_over_id, mode, status } of await engine.store.deliveries(call.session_id)) {
+    // What a person holds back, and what comes as a message, is not in the answer.
+    if (!waited.has(pass_over_id) || mode !== "tool" || status === "held") continue
+    await delivered(engine, project, pass_over_id, call.message_id)
+  }
 }
 
 const messageText = (engine: Engine, pass: Pass, outcome: Outcome) =>

@@ -1,4 +1,5 @@
 import type { FileChange } from "../domain/change/change"
+import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 
 /** A tree of a child's own. It starts as the user's tree is, uncommitted and untracked files included. */
@@ -20,6 +21,8 @@ export type Workspaces = {
   collect(workspace: Workspace): Promise<Collected>
   /** Gives a tree back: it is cleaned and kept for the next child, or removed. */
   release(workspace: Workspace): Promise<void>
+  /** The tree of a pass whose process is gone, taken over; nothing where it had none, or somebody else has it. */
+  left(pass_over_id: PassID): Promise<Workspace | undefined>
   /** A photograph of the user's own tree, and what is different between two of them. */
   snapshot(): Promise<string>
   between(from: string, to: string): Promise<Collected>

@@ -94,7 +94,8 @@ export type Delivery = {
 export type Command = {
   command_id: `cmd_${string}`
   pass_over_id: PassID
-  kind: "cancel" | "message"
+  /** The last two are for the originator of a pass that has returned; `rework` lets it go on at once. */
+  kind: "cancel" | "message" | "tell" | "rework"
   text: string
   actor: string
 }
@@ -192,6 +193,8 @@ export type Store = LookupStore &
     find(id: PassID): Promise<Pass | undefined>
     byChild(session_id: string): Promise<Pass | undefined>
     byCall(session_id: string, call_id: string): Promise<Pass | undefined>
+    /** All passes that one tool call made, in the order of its asks. */
+    ofCall(session_id: string, call_id: string): Promise<Pass[]>
     list(filter: PassFilter): Promise<Pass[]>
     request(id: PassID): Promise<{ request: PassOverRequest; manifest: Manifest } | undefined>
     staged(id: PassID): Promise<Report | undefined>
@@ -210,7 +213,10 @@ export type Store = LookupStore &
     commandState(command_id: string): Promise<CommandState | undefined>
     /** The commands that wait for passes of this owner. */
     commands(owner_id: OwnerID): Promise<Command[]>
-    answer(input: { command_id: string; status: "done" | "refused"; result: string; at: number }): Promise<void>
+    /** What originators of a project are to be told, and were not yet. */
+    tells(directory: string): Promise<Command[]>
+    /** Whether it was the first answer. */
+    answer(input: { command_id: string; status: "done" | "refused"; result: string; at: number }): Promise<boolean>
 
     // Processes
     enter(owner: Owner, at: number): Promise<void>

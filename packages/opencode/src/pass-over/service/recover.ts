@@ -1,8 +1,10 @@
+import { toolCallOf } from "../domain/call"
 import { PassOverErrorCode } from "../domain/errors"
 import type { OwnerID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { NO_USAGE } from "../domain/run"
 import { conclude, outcomeOf, stamped, type Facts } from "./conclude"
+import { takeLeft } from "./change/left"
 import { bring, delivered } from "./deliver"
 import type { Engine, Project } from "./engine"
 import type { Claimed, Delivery, KnownOwner, Outcome, Settled } from "./port"
@@ -123,6 +125,10 @@ async function read(engine: Engine, project: Project, { pass, outcome }: { pass:
   if (pass.child_session_id === null) return
   const messages = await project.host.messages(pass.child_session_id).catch(() => [])
   const report = await engine.store.staged(pass.id)
+  const taken = await takeLeft(engine, project, pass).catch((error: unknown) => {
+    engine.log("warn", "what it changed could not be taken", { pass_over_id: pass.id, error: String(error) })
+    return undefined
+  })
   const { completed_at = engine.clock.now(), wall_time_ms, subagent_compute_ms } = outcome.output.metadata
   const whole = outcomeOf({
     pass,
@@ -136,6 +142,7 @@ async function read(engine: Engine, project: Project, { pass, outcome }: { pass:
     wall_ms: wall_time_ms,
     waited_ms: wall_time_ms - subagent_compute_ms,
     attempt: undefined,
+    taken,
   })
   const known = outcome.output.artifacts.length
   // What it returned comes first in both; what it was seen doing is added behind it.
@@ -182,8 +189,9 @@ async function bringAll(engine: Engine, project: Project, alive: Alive) {
 /** The tool call may have its answer stored, though nobody was left to write that down. */
 async function arrived(engine: Engine, project: Project, pass: Pass): Promise<boolean> {
   if (pass.call_id === null) return false
+  const names = [pass.call_id, toolCallOf(pass.call_id)]
   const messages = await project.host.messages(pass.session_id)
-  const part = messages.flatMap((message) => message.parts).find((each) => each.call_id === pass.call_id)
+  const part = messages.flatMap((message) => message.parts).find((each) => names.includes(each.call_id ?? ""))
   if (part?.tool_status !== "completed") return false
   await delivered(engine, project, pass.id, pass.message_id)
   return true

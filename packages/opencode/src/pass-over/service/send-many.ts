@@ -1,16 +1,19 @@
-import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
+import { nthCall } from "../domain/call"
+import { headline } from "../domain/envelope"
+import { PassOverErrorCode, refuse, sentence, type Refusal } from "../domain/errors"
 import type { Pass } from "../domain/pass"
-import { send } from "./api-send"
+import { send, type Sent } from "./api-send"
+import { createBoard } from "./board"
 import type { Engine, Project } from "./engine"
 import type { Ask, Caller } from "./grant"
 import type { Outcome } from "./port"
-import type { Runner } from "./runner"
 
 /** More than this at once is nobody's honest batch. */
 export const MOST_AT_ONCE = 50
 
 export type Many = { ok: true; pass: Pass; outcome: Outcome } | { ok: false; refusal: Refusal }
-export type SentMany = { runners: readonly Runner[]; results: Promise<Many[]> }
+/** What became of each ask, in their order, and their outcomes once all are there. */
+export type SentMany = { sent: readonly Sent[]; results: Promise<Many[]> }
 
 /**
  * Hands several pieces of work over side by side. Each is a pass of its own, with its own policy, rights and outcome;
@@ -26,26 +29,27 @@ export async function sendMany(
     const refusal = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, `${asks.length} passes at once are too many.`, {
       suggestion: `Hand over at most ${MOST_AT_ONCE} at once.`,
     })
-    return { runners: [], results: Promise.resolve(asks.map(() => ({ ok: false, refusal }))) }
+    const sent = asks.map(() => ({ ok: false as const, refusal, pass_over_id: "" }))
+    return { sent, results: Promise.resolve(sent.map(() => ({ ok: false, refusal }))) }
   }
-  const sent = await Promise.all(
-    asks.map((ask, index) =>
-      // Each has a call id of its own, so that a batch that the host runs twice is one batch.
-      send(
-        engine,
-        project,
-        { ...caller, call_id: caller.call_id === null ? null : `${caller.call_id}:${index}` },
-        ask,
-      ).catch((error: unknown) => ({
-        ok: false as const,
-        refusal: refuse(PassOverErrorCode.SUBAGENT_CRASHED, `This pass could not be made: ${String(error)}.`),
-      })),
-    ),
-  )
-  const results = sent.map(async (each): Promise<Many> => {
+  const board = createBoard(project.host, engine.clock, asks.map(({ subagent }) => subagent))
+  const one = async (ask: Ask, at: number): Promise<Sent> => {
+    // Each has a call id of its own, so that a batch that the host runs twice is one batch.
+    const call_id = caller.call_id === null ? null : nthCall(caller.call_id, at + 1)
+    return send(engine, { ...project, host: board.of(at) }, { ...caller, call_id }, ask).catch((error: unknown) => ({
+      ok: false as const,
+      refusal: refuse(PassOverErrorCode.SUBAGENT_CRASHED, `This pass could not be made: ${String(error)}.`),
+      pass_over_id: "",
+    }))
+  }
+  const sent = await Promise.all(asks.map(one))
+  for (const [at, each] of sent.entries()) if (!each.ok) board.over(at, sentence(each.refusal))
+  const results = sent.map(async (each, at): Promise<Many> => {
     if (!each.ok) return { ok: false, refusal: each.refusal }
-    const outcome = await each.runner.outcome
-    return { ok: true, pass: each.runner.pass, outcome }
+    const { runner } = each
+    const outcome = await runner.outcome
+    board.over(at, headline(outcome.output, outcome.usage.cost), runner.pass)
+    return { ok: true, pass: runner.pass, outcome }
   })
-  return { runners: sent.flatMap((each) => (each.ok ? [each.runner] : [])), results: Promise.all(results) }
+  return { sent, results: Promise.all(results) }
 }

@@ -1,6 +1,7 @@
 import { returnMarker } from "../domain/marker"
 import type { WorkOutput } from "../domain/output"
 import type { Pass } from "../domain/pass"
+import { open } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
 import { autoApply } from "./change/auto"
 import { changesOf } from "./change/deps"
@@ -8,10 +9,12 @@ import { observe } from "./change/place"
 import { takeChanges } from "./change/take"
 import { conclude, modeOf, outcomeOf, type Facts, type Taken } from "./conclude"
 import { endAttempt, type Live, type RunDeps } from "./live"
-import type { Clock, Outcome, Settled } from "./port"
+import type { Clock, Outcome } from "./port"
 
 // Salvage must not make an outcome late: what the host cannot tell in this time is read afterwards.
 const SALVAGE_MS = 200
+// What a child has changed is part of its outcome, but a huge tree must not hold the outcome back for ever.
+const CHANGES_MS = 10_000
 // An outcome that cannot be written down is tried again before the originator gets it unrecorded.
 const PAUSES_MS = [50, 250, 1_000]
 
@@ -28,13 +31,20 @@ async function theirs(deps: RunDeps, pass: Pass): Promise<Outcome | undefined> {
 }
 
 /** Writes an outcome down. Whoever ended the pass first has the last word: then theirs is the outcome. */
-async function record(deps: RunDeps, live: Live, input: Settled, ours: Outcome): Promise<Outcome> {
+async function record(deps: RunDeps, live: Live, facts: Facts, ours: Outcome): Promise<Outcome> {
   for (const wait of [...PAUSES_MS, 0]) {
+    const input = conclude(deps.ids, { ...facts, pass: live.pass }, ours, modeOf(live.pass))
+    if (!input) return ours
     try {
       const result = await deps.store.settle(input)
-      if (result === "stale") return (await theirs(deps, live.pass)) ?? ours
-      live.pass = result
-      return ours
+      if (result !== "stale") {
+        live.pass = result
+        return ours
+      }
+      // A step of our own was on its way, as the binding of the child: the pass is still ours to end.
+      const now = await deps.store.find(live.pass.id)
+      if (!now || !open(now.status) || now.fence !== live.pass.fence) return (await theirs(deps, live.pass)) ?? ours
+      live.pass = now
     } catch (error) {
       deps.log("error", "an outcome could not be recorded", { pass_over_id: live.pass.id, error: String(error) })
       if (wait > 0) await pause(deps.clock, wait)
@@ -48,7 +58,7 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
   const { pass } = live
   const child = pass.child_session_id
   const messages = child === null ? [] : await within(deps.clock, SALVAGE_MS, deps.host.messages(child))
-  const taken = await changed(deps, live)
+  const taken = await within(deps.clock, CHANGES_MS, changed(deps, live))
   const at = deps.clock.now()
   const facts: Facts = {
     pass,
@@ -63,9 +73,7 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
     taken,
   }
   const outcome = outcomeOf(facts)
-  const input = conclude(deps.ids, facts, outcome, modeOf(pass))
-  const kept = input ? await record(deps, live, input, outcome) : outcome
-  return applied(deps, live, kept)
+  return applied(deps, live, await record(deps, live, facts, outcome))
 }
 
 /** What the policy lets apply itself is applied before the originator reads of it. */

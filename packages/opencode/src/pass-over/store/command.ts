@@ -1,10 +1,12 @@
-import { and, asc, eq } from "drizzle-orm"
+import { and, asc, eq, inArray, notInArray } from "drizzle-orm"
 import type { Command, Store } from "../service/port"
 import { CommandTable } from "./command.sql"
 import { PassOverRequestTable } from "./pass-over.sql"
 import type { Base, Row } from "./statement"
 
-type Commands = Pick<Store, "command" | "commandState" | "commands" | "answer">
+type Commands = Pick<Store, "command" | "commandState" | "commands" | "tells" | "answer">
+
+const FOR_ORIGINATORS: Command["kind"][] = ["tell", "rework"]
 
 const toCommand = ({ command_id, pass_over_id, kind, text, actor }: Row<typeof CommandTable>): Command => ({
   command_id,
@@ -38,19 +40,41 @@ export function createCommands({ db, write }: Base): Commands {
         .select()
         .from(CommandTable)
         .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, CommandTable.pass_over_id))
-        .where(and(eq(CommandTable.status, "pending"), eq(PassOverRequestTable.owner_id, owner_id)))
+        .where(
+          and(
+            eq(CommandTable.status, "pending"),
+            eq(PassOverRequestTable.owner_id, owner_id),
+            notInArray(CommandTable.kind, FOR_ORIGINATORS),
+          ),
+        )
+        .orderBy(asc(CommandTable.command_id))
+        .all()
+        .map((row) => toCommand(row.pass_over_commands)),
+
+    tells: async (directory) =>
+      db
+        .select()
+        .from(CommandTable)
+        .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, CommandTable.pass_over_id))
+        .where(
+          and(
+            eq(CommandTable.status, "pending"),
+            eq(PassOverRequestTable.directory, directory),
+            inArray(CommandTable.kind, FOR_ORIGINATORS),
+          ),
+        )
         .orderBy(asc(CommandTable.command_id))
         .all()
         .map((row) => toCommand(row.pass_over_commands)),
 
     answer: ({ command_id, status, result, at }) =>
       write(() => {
-        db.update(CommandTable)
-          .set({ status, result, time_done: at })
-          .where(
-            and(eq(CommandTable.command_id, command_id as Command["command_id"]), eq(CommandTable.status, "pending")),
-          )
-          .run()
+        const mine = and(
+          eq(CommandTable.command_id, command_id as Command["command_id"]),
+          eq(CommandTable.status, "pending"),
+        )
+        const answered = db.update(CommandTable).set({ status, result, time_done: at }).where(mine).returning().all()
+        return answered.length > 0
       }),
   }
 }

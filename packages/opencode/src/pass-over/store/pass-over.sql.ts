@@ -98,7 +98,6 @@ export const ReturnContextTable = sqliteTable(
     session_id: text().notNull(),
     auto_return_enabled: integer({ mode: "boolean" }).notNull(),
     auto_apply_enabled: integer({ mode: "boolean" }).notNull(),
-    return_deadline: integer(),
     chain_depth: integer().notNull(),
     max_chain_depth: integer().notNull(),
     ancestors: text({ mode: "json" }).$type<string[]>().notNull(),
@@ -106,7 +105,6 @@ export const ReturnContextTable = sqliteTable(
     revision: integer().notNull(),
     /** The child's first valid return, held until the step that carried it is over. */
     staged: text({ mode: "json" }).$type<Report>(),
-    processing_errors: text({ mode: "json" }).$type<string[]>(),
     created_at: integer().notNull(),
     returned_at: integer(),
   },

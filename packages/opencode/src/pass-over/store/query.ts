@@ -1,11 +1,11 @@
 import { and, asc, count, desc, eq, gte, inArray, like, lt, lte, max, or, sql, type SQL } from "drizzle-orm"
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core"
 import type { PassID } from "../domain/id"
-import type { ReturnToContext } from "../domain/return-context"
-import type { PassQuery, PassResult, PassRow, QueryStore, ReturnQuery } from "../service/port-query"
+import type { PassQuery, PassResult, PassRow, QueryStore } from "../service/port-query"
 import { EventTable, PassOverRequestTable, ReturnContextTable, WorkOutputTable } from "./pass-over.sql"
 import { toPass } from "./row"
 import type { Base, Row } from "./statement"
+import { returns } from "./query-returns"
 import { statistics } from "./query-statistics"
 
 const same = (column: SQLiteColumn, value: string | undefined) => (value === undefined ? undefined : eq(column, value))
@@ -86,34 +86,6 @@ function passes({ db }: Base, query: PassQuery): PassRow[] {
       pass: toPass(row.pass_over_requests, row.return_contexts),
       result: toResult(row.work_outputs),
     }))
-}
-
-function returns({ db }: Base, query: ReturnQuery): ReturnToContext[] {
-  return db
-    .select()
-    .from(ReturnContextTable)
-    .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, ReturnContextTable.pass_over_id))
-    .where(
-      and(
-        same(ReturnContextTable.session_id, query.session_id),
-        oneOf(ReturnContextTable.status, query.status),
-        query.after === undefined ? undefined : lt(ReturnContextTable.pass_over_id, query.after as PassID),
-      ),
-    )
-    .orderBy(desc(ReturnContextTable.pass_over_id))
-    .limit(query.limit)
-    .all()
-    .map(({ return_contexts: context, pass_over_requests: request }) => {
-      const { staged: _staged, return_deadline, returned_at, processing_errors, ...rest } = context
-      return {
-        ...rest,
-        originating_agent_id: request.originating_agent_id,
-        subagent_id: request.subagent_id,
-        ...(return_deadline === null ? {} : { return_deadline }),
-        ...(returned_at === null ? {} : { returned_at }),
-        ...(processing_errors === null ? {} : { processing_errors }),
-      }
-    })
 }
 
 /** Everything that people ask about what happened, as whole pages. */

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, inArray, lte } from "drizzle-orm"
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or } from "drizzle-orm"
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
 import type { AuditLine } from "../domain/audit-log"
 import type { PassID } from "../domain/id"
@@ -66,6 +66,7 @@ type Reads = Pick<
   | "find"
   | "byChild"
   | "byCall"
+  | "ofCall"
   | "list"
   | "request"
   | "staged"
@@ -84,6 +85,7 @@ export function createReads(base: Base, version: () => number): Reads {
     find: async (id) => run.pass.byId({ id }),
     byChild: async (session_id) => run.pass.byChild({ session_id }),
     byCall: async (session_id, call_id) => run.pass.byCall({ session_id, call_id }),
+    ofCall: async (session_id, call_id) => ofCall(db, session_id, call_id),
     list: async (filter) => list(db, filter),
     request: async (id) => request(base, id),
 
@@ -107,6 +109,15 @@ export function createReads(base: Base, version: () => number): Reads {
 
     version: async () => version(),
   }
+}
+
+// A range of the index by call: everything that begins with the call's id and our mark.
+function ofCall(db: Base["db"], session_id: string, call_id: string) {
+  const { session_id: session, call_id: call } = PassOverRequestTable
+  const further = and(gt(call, `${call_id}#`), lt(call, `${call_id}$`))
+  const made = passesWhere(db, and(eq(session, session_id), or(eq(call, call_id), further)))
+  const nth = (pass: Pass) => Number(pass.call_id?.slice(call_id.length + 1) || 1)
+  return made.toSorted((a, b) => nth(a) - nth(b))
 }
 
 function request({ db, run }: Base, id: PassID) {

@@ -5,6 +5,7 @@ import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { PassID } from "../../pass-over/domain/id"
 import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from "../../pass-over/service/change/act"
 import { changesOf, type ChangeDeps } from "../../pass-over/service/change/deps"
+import { sendBack, type SendingBack } from "../../pass-over/service/change/send-back"
 import { viewChange } from "../../pass-over/service/change/view"
 import type { Application, Verification } from "../../pass-over/service/port-change"
 import type { Env, ServerDeps } from "../deps"
@@ -47,6 +48,12 @@ const written = (application: Application, verification: Verification | undefine
 }
 
 const tag = "changes"
+
+async function told(deps: ServerDeps, files: ChangeDeps, back: SendingBack) {
+  const nothing = await sendBack(deps.engine, files, back)
+  // After an apply there may well be nothing to say.
+  if (nothing && back.start) throw refused(nothing)
+}
 
 /** What a pass has changed or proposes to change: reviewed by file and hunk, applied as it was shown, and undone. */
 export function changeRoutes(deps: ServerDeps) {
@@ -95,7 +102,29 @@ export function changeRoutes(deps: ServerDeps) {
         const { pass, change } = await found(deps, files, c.req.valid("param").id, change_id)
         const applied = await applyAndVerify(files, { pass, change, approval, actor: deps.user })
         if (!applied.ok) throw refused(applied.refusal)
+        await told(deps, files, { pass, change, actor: deps.user, start: false })
         return c.json(written(applied.application, applied.verification))
+      },
+    )
+    .post(
+      "/:id/send-back",
+      answers(
+        {
+          id: "sendBackChange",
+          tag,
+          summary: "Send what was declined back to the originator",
+          description:
+            "The originator reads what was declined and why, and goes on with it. After an apply it is told by itself.",
+        },
+        Schema.Change,
+      ),
+      reads("param", PassParam),
+      reads("json", Schema.SendBack),
+      async (c) => {
+        const files = filesOf(deps)
+        const { pass, change } = await found(deps, files, c.req.valid("param").id, c.req.valid("json").change_id)
+        await told(deps, files, { pass, change, actor: deps.user, start: true })
+        return c.json(await view(files, change))
       },
     )
     .post(

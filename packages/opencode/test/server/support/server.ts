@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DEFAULTS, ORIGINATORS } from "../../../src/agent/agent"
 import { createPassOver, openAudit } from "../../../src/pass-over"
+import type { StartOrder } from "../../../src/pass-over/domain/start"
 import type { Engine } from "../../../src/pass-over/service/engine"
 import { createApp } from "../../../src/server/app"
 import type { ServerDeps } from "../../../src/server/deps"
@@ -22,6 +23,8 @@ export type TestServer = Disposable & {
   folder: string
   path: string
   logged: string[]
+  /** What an opencode would have been started for. */
+  summoned: StartOrder[]
   /** Asks with the secret, as the panel would; whatever is given replaces that. */
   ask(path: string, init?: Asked): Promise<Response>
   get<T = Record<string, unknown>>(path: string): Promise<T>
@@ -36,6 +39,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
   const folder = mkdtempSync(join(tmpdir(), "pass-over-server-"))
   const path = options.path ?? join(folder, "pass-over.db")
   const logged: string[] = []
+  const summoned: StartOrder[] = []
   const made = createPassOver({
     path,
     clock: { ...clock, ...(options.now ? { now: options.now } : {}) },
@@ -64,6 +68,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
     feed,
     audit: audit.audit,
     verify: (directory) => verifyProject(path, directory),
+    summon: async (order) => void summoned.push(order),
     secret,
     tickets: createTickets(),
     port: () => PORT,
@@ -89,6 +94,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
     folder,
     path,
     logged,
+    summoned,
     ask,
     get: async <T>(to: string) => (await (await ask(`${BASE}${to}`)).json()) as T,
     [Symbol.dispose]: () => {

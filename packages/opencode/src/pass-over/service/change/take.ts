@@ -1,5 +1,6 @@
 import type { WorkArtifact } from "../../domain/artifact"
 import { approvalOf, operations, type ChangeSet, type FileChange } from "../../domain/change/change"
+import { below } from "../../domain/change/path"
 import { readSides } from "../../domain/change/text"
 import { event, type Pass } from "../../domain/pass"
 import type { Report } from "../../domain/report"
@@ -39,6 +40,12 @@ async function artifactOf(deps: ChangeDeps, file: FileChange): Promise<WorkArtif
   return { type: "file_modification", path, old_content, new_content, ...deleted, reason, confidence }
 }
 
+/** Files of a change as artifacts, as far as they can be shown. */
+export async function exactly(deps: ChangeDeps, files: readonly FileChange[]): Promise<WorkArtifact[]> {
+  const all = await Promise.all(files.map((file) => artifactOf(deps, file)))
+  return all.flatMap((artifact) => artifact ?? [])
+}
+
 /** A file that was both changed and proposed is the changed one: that is what was really tried. */
 function together(observed: readonly FileChange[], proposed: readonly FileChange[]) {
   const seen = new Set(observed.map(({ path }) => path))
@@ -69,18 +76,45 @@ async function save(deps: ChangeDeps, pass: Pass, making: Making): Promise<Chang
   return change
 }
 
-const summaryOf = ({ change_id, origin, files, notes }: ChangeSet): NonNullable<Taken["change"]> => ({
+export const summaryOf = ({ change_id, origin, files, notes }: ChangeSet): NonNullable<Taken["change"]> => ({
   change_id,
   origin,
   files: files.length,
   notes,
 })
 
+type Ending = { report: Report | undefined; observed: Observed | undefined }
+
+/** The hashes of the files that a return names one for. Whoever changed such a file has seen it before and after. */
+async function hashes(deps: ChangeDeps, pass: Pass, { report, observed }: Ending): Promise<Taken["hashes"]> {
+  const roots = [...new Set([observed?.directory ?? pass.directory, pass.directory])]
+  const named = (report?.evidence ?? []).flatMap((item) => {
+    if (item.type !== "file" || item.hash === undefined) return []
+    return roots.map((root) => below(root, item.path)).find((path) => path !== undefined) ?? []
+  })
+  if (named.length === 0) return
+  const known = new Map<string, string[]>()
+  for (const { path, old_path, old, new: after } of observed?.files ?? []) {
+    if (old) known.set(old_path ?? path, [...(known.get(old_path ?? path) ?? []), old.hash])
+    if (after) known.set(path, [...(known.get(path) ?? []), after.hash])
+  }
+  const tree = await deps.openTree(roots[0] ?? pass.directory).catch(() => undefined)
+  try {
+    for (const path of new Set(named)) {
+      const found = path.split("/").includes("..") ? undefined : await tree?.look(path)
+      if (found?.kind === "file") known.set(path, [...(known.get(path) ?? []), found.state.hash])
+    }
+    return known
+  } finally {
+    tree?.close()
+  }
+}
+
 /** Writes down what a pass changed and what it wants changed, when it ends. */
 export async function takeChanges(
   deps: ChangeDeps,
   pass: Pass,
-  from: { report: Report | undefined; observed: Observed | undefined },
+  from: Ending,
 ): Promise<Taken> {
   const { report, observed } = from
   const proposed = report ? await proposedFiles(deps, pass.directory, report) : []
@@ -93,12 +127,12 @@ export async function takeChanges(
   const telling = joined.files.length > 0 || notes.some((note) => !note.startsWith(LINKED))
   const origin = direct || found.length === 0 ? "proposed" : "isolated"
   const wanted = telling ? await save(deps, pass, { origin, files: joined.files, notes }) : undefined
-  const exact = await Promise.all(found.map((file) => artifactOf(deps, file)))
   const change = wanted ?? done
   return {
     change: change && summaryOf(change),
-    artifacts: observed ? exact.flatMap((artifact) => artifact ?? []) : undefined,
+    artifacts: observed && (await exactly(deps, found)),
     changed: found.map(({ path }) => path),
+    hashes: await hashes(deps, pass, from),
     directory: observed?.directory,
   }
 }

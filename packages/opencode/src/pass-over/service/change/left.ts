@@ -1,0 +1,37 @@
+import type { ChangeSet } from "../../domain/change/change"
+import type { Pass } from "../../domain/pass"
+import type { Taken } from "../conclude"
+import type { Engine, Project } from "../engine"
+import { changesOf, type ChangeDeps } from "./deps"
+import { exactly, summaryOf, takeChanges, type Observed } from "./take"
+
+/** What was taken before its process ended, as it was taken. */
+async function again(deps: ChangeDeps, changes: readonly ChangeSet[]): Promise<Taken> {
+  const seen = changes.filter(({ origin }) => origin !== "proposed").flatMap(({ files }) => files)
+  const last = changes.at(-1)
+  return {
+    change: last && summaryOf(last),
+    artifacts: seen.length > 0 ? await exactly(deps, seen) : undefined,
+    changed: seen.map(({ path }) => path),
+    directory: undefined,
+  }
+}
+
+/** Takes what a pass changed and wants changed whose process ended before it did; nothing is taken twice. */
+export async function takeLeft(engine: Engine, project: Project, pass: Pass): Promise<Taken | undefined> {
+  const deps = changesOf(engine)
+  if (!deps) return
+  const { workspaces } = project
+  const known = await engine.store.changes(pass.id)
+  if (known.length > 0) return again(deps, known)
+  const report = await engine.store.staged(pass.id)
+  const workspace = await workspaces?.left(pass.id)
+  if (!workspace || !workspaces) return takeChanges(deps, pass, { report, observed: undefined })
+  try {
+    const found = await workspaces.collect(workspace)
+    const observed: Observed = { origin: "isolated", ...found, directory: workspace.directory }
+    return await takeChanges(deps, pass, { report, observed })
+  } finally {
+    await workspaces.release(workspace)
+  }
+}

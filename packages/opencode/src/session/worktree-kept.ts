@@ -1,0 +1,26 @@
+import { readFile, writeFile } from "node:fs/promises"
+import { z } from "zod"
+
+/** What has to be known of a tree to tell what its child did there. It outlives the process that filled the tree. */
+const Kept = z.object({
+  /** The photograph that it was filled from. */
+  base: z.string().regex(/^[0-9a-f]{40,64}$/),
+  linked: z.array(z.string()),
+  can_modify_files: z.boolean(),
+})
+export type Kept = z.infer<typeof Kept>
+
+/** Beside the tree: inside, its child could write into it. */
+export const keptPath = (root: string) => `${root}.json`
+
+export const remember = (root: string, { base, linked, can_modify_files }: Kept) =>
+  writeFile(keptPath(root), JSON.stringify({ base, linked, can_modify_files }))
+
+/** Nothing where the process ended before its tree was filled: then no child has worked there. */
+export async function recall(root: string): Promise<Kept | undefined> {
+  try {
+    return Kept.parse(JSON.parse(await readFile(keptPath(root), "utf8")))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,179 @@
+import type { ToolContext } from "@opencode-ai/plugin"
+import { expect, test } from "bun:test"
+import { answered } from "../../../src/pass-over/service/deliver"
+import { resume } from "../../../src/pass-over/service/recover"
+import { passOverTool } from "../../../src/tool/pass-over"
+import { VERDICT } from "../support/drive"
+import { createEngineWorld, type EngineWorld } from "../support/engine"
+import { settle } from "../support/fake-clock"
+
+type Answer = { title: string; output: string; metadata: { passes: Record<string, unknown>[] } }
+
+const STOPPED = new AbortController()
+
+/** Calls the tool as the host does, and lets time pass until it has answered. */
+function called(world: EngineWorld, args: Record<string, unknown>, more: Partial<ToolContext> = {}) {
+  const context = {
+    sessionID: "ses_root",
+    messageID: "msg_1",
+    callID: "call_1",
+    agent: "alice",
+    directory: "/project",
+    worktree: "/project",
+    abort: STOPPED.signal,
+    metadata: () => {},
+    ask: async () => {},
+    ...more,
+  }
+  const found = {} as { answer?: Answer }
+  const tool = passOverTool(world.engine, world.project)
+  void tool.execute(args, context as unknown as ToolContext).then((answer) => (found.answer = answer as Answer))
+  return found
+}
+
+async function answer(world: EngineWorld, args: Record<string, unknown>, more: Partial<ToolContext> = {}) {
+  const found = called(world, args, more)
+  await world.clock.until(() => found.answer !== undefined)
+  return found.answer!
+}
+
+const THREE = {
+  subagent: "audit",
+  objective: "Review the slow part",
+  reason: "code_review",
+  more: [{ subagent: "nobody", objective: "Review nothing" }, { objective: "Review the fast part" }],
+}
+
+function reviewing(world: EngineWorld) {
+  world.host.script("audit", async (child) => {
+    const slow = child.prompt.text.includes("slow part")
+    await child.wait(slow ? 8_000 : 3_000)
+    await child.return({ ...VERDICT, decision_reason: slow ? "the slow one holds" : "the fast one holds" })
+    child.step({ cost: 0.01 })
+  })
+}
+
+const pending = (world: EngineWorld) => world.engine.store.deliveries("ses_root")
+
+test("one call hands over several passes, and its answer has their results in the order of the asks", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  const { output, title, metadata } = await answer(world, THREE)
+  expect(output).toStartWith("3 passes, in the order in which you asked for them.")
+  const parts = output.split(/^\d\. /m).slice(1)
+  expect(parts[0]).toContain("the slow one holds")
+  expect(parts[1]).toContain("nobody\nNot done. E001")
+  expect(parts[2]).toContain("the fast one holds")
+  expect(title).toContain("1 not done")
+  expect(metadata.passes).toMatchObject([
+    { pass_over: { subagent: "audit" }, pass_over_return: { work_output: { status: "completed" } } },
+    { refused: "E001" },
+    { pass_over: { subagent: "audit", reason: "code_review" } },
+  ])
+  const passes = await world.engine.store.ofCall("ses_root", "call_1")
+  expect(passes.map(({ call_id, objective }) => [call_id, objective])).toEqual([
+    ["call_1", "Review the slow part"],
+    ["call_1#3", "Review the fast part"],
+  ])
+  expect(await world.engine.store.byCall("ses_root", "call_1#3")).toMatchObject({ objective: "Review the fast part" })
+})
+
+test("what the call shows while it runs is about all of them", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  await answer(world, THREE)
+  const views = world.host.shown.map(({ progress }) => progress)
+  expect(views[0]).toMatchObject({ lines: { back: 1, passes: 3, pass_1: expect.stringContaining("audit") } })
+  const between = views.find(({ lines }) => lines.back === 2)
+  expect(between).toMatchObject({ lines: { passes: 3, cost: 0.01 } })
+  expect(between?.lines.pass_1).toContain("audit working")
+  expect(between?.lines.pass_2).toContain("E001")
+  expect(between?.lines.pass_3).toContain("audit: approved")
+  expect(between?.title).toStartWith("2 of 3 back · audit")
+})
+
+test("the stored answer delivers every result of its call, and what comes as a message is left to its message", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  await answer(world, { ...THREE, more: [{ objective: "Review the fast part" }, { objective: "Later", wait: false }] })
+  const before = await pending(world)
+  expect(before.map(({ mode, status }) => `${mode} ${status}`)).toEqual(["tool pending", "tool pending"])
+  await answered(world.engine, world.project, { session_id: "ses_root", call_id: "call_1", message_id: "msg_1" })
+  await settle(40)
+  expect(await pending(world)).toEqual([])
+  expect(world.host.delivered.map(({ text }) => text.includes("A pass that alice made earlier"))).toEqual([true])
+  const states = (await world.engine.store.list({})).map(({ status }) => status)
+  expect(states).toEqual(["processed", "processed", "processed"])
+})
+
+test("after a crash each result that the call did not get comes as a message of its own, once", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  await answer(world, THREE)
+  using later = createEngineWorld({ owner: "2", seed: 1_000, store: world.engine.store })
+  await resume(later.engine, later.project, () => "dead")
+  await resume(later.engine, later.project, () => "dead")
+  expect(later.host.delivered.map(({ start, text }) => [start, /the \w+ one/.exec(text)?.[0]])).toEqual([
+    [false, "the fast one"],
+    [false, "the slow one"],
+  ])
+})
+
+test("after a crash behind the stored answer nothing is said a second time", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  await answer(world, THREE)
+  using later = createEngineWorld({ owner: "2", seed: 1_000, store: world.engine.store })
+  const part = { id: "prt_1", type: "tool" as const, tool_name: "pass_over", call_id: "call_1" }
+  later.host.messages = async () => [
+    { id: "msg_1", role: "assistant", agent_name: "alice", timestamp: 1, parts: [{ ...part, tool_status: "completed" }] },
+  ]
+  await resume(later.engine, later.project, () => "dead")
+  expect(later.host.delivered).toEqual([])
+  expect(await pending(later)).toEqual([])
+})
+
+test("a user who stops the call stops all of its passes", async () => {
+  using world = createEngineWorld()
+  const stop = new AbortController()
+  world.host.script("audit", async (child) => child.told)
+  const found = called(world, THREE, { abort: stop.signal })
+  await world.clock.advance(1_000)
+  stop.abort()
+  await world.clock.until(() => found.answer !== undefined)
+  expect((await world.engine.store.list({})).map(({ status }) => status)).toEqual(["cancelled", "cancelled"])
+})
+
+test("a person's no to one agent is heard for that agent alone", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  world.host.script("scout", async (child) => {
+    await child.return(VERDICT)
+    child.step()
+  })
+  const asked: string[] = []
+  const ask = async ({ patterns }: { patterns: string[] }) => {
+    asked.push(...patterns)
+    if (patterns.includes("alice->scout")) throw new Error("rejected")
+  }
+  const more = [{ subagent: "scout", objective: "Look" }, { objective: "Review the fast part" }]
+  const { output } = await answer(world, { ...THREE, more }, { ask: ask as unknown as ToolContext["ask"] })
+  expect(asked).toEqual(["alice->audit", "alice->scout"])
+  const parts = output.split(/^\d\. /m).slice(1)
+  expect(parts[1]).toContain("said no to alice->scout")
+  expect(parts[2]).toContain("the fast one holds")
+})
+
+test("the answer of many stays within what the host passes on", async () => {
+  using world = createEngineWorld()
+  world.host.script("audit", async (child) => {
+    const finding = { severity: "error", category: "bug", message: "é".repeat(1_000), path: "src/a.ts", line: 1 }
+    await child.return({ ...VERDICT, decision: "needs_modification", findings: Array(40).fill(finding) })
+    child.step()
+  })
+  const more = Array.from({ length: 9 }, (_, index) => ({ objective: `Review part ${index}` }))
+  const { output } = await answer(world, { ...THREE, more })
+  expect(output.split(/^\d+\. audit$/m)).toHaveLength(11)
+  expect(Buffer.byteLength(output)).toBeLessThan(50 * 1024)
+  expect(output.split("\n").length).toBeLessThan(2_000)
+})

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { join } from "node:path"
+import { call, createModel, createSandbox, type Model, type Sandbox } from "@pass-over/rehearsal"
+import { processStart } from "../../../src/identity"
+import { eventually, passOver } from "../support/launcher"
+import { plugin, storeOf } from "../support/opencode"
+
+setDefaultTimeout(120_000)
+
+const held = {} as { model: Model; box: Sandbox }
+
+const FILES = { "src/total.ts": "export const total = (xs: number[]) => xs.reduce((a, b) => a - b, 0)\n" }
+
+beforeEach(async () => {
+  const model = await createModel()
+  held.model = model
+  held.box = await createSandbox({ model, plugins: [await plugin()], files: FILES })
+})
+afterEach(async () => {
+  held.model.verify()
+  expect(await held.box.dispose()).toEqual([])
+  held.model.stop()
+})
+
+const REJECTED = {
+  decision: "rejected",
+  findings: [{ severity: "error", category: "correctness", message: "It subtracts.", path: "src/total.ts", line: 1 }],
+}
+
+const serving = (box: Sandbox) => box.processes().filter(({ command }) => / serve --hostname /.test(command))
+
+describe("a pass that is started from a shell", () => {
+  test("runs in the opencode that has the project open", async () => {
+    const { model, box } = held
+    const server = await box.serve()
+    await server.client.app.agents()
+    model.play({ agents: { audit: call("pass_over_return", REJECTED) } })
+    const ran = await passOver(box, "run", "audit", "Review src/total.ts", "--files", "src/total.ts", "--json")
+    expect([ran.err, ran.code]).toEqual(["", 10])
+    expect(ran.json()).toMatchObject({ output: { summary: { decision: "rejected", issues_found: 1 } } })
+    using store = Object.assign(storeOf(box), { [Symbol.dispose]: () => store.close() })
+    const [pass] = await store.list({})
+    // Its session is one of opencode's own, with the child below it, and nothing was said in it.
+    const { data: child } = await server.client.session.get({ sessionID: pass!.child_session_id! })
+    expect(child?.parentID).toBe(pass!.session_id)
+    const { data: root } = await server.client.session.get({ sessionID: pass!.session_id })
+    expect(root?.title).toBe("audit: Review src/total.ts")
+    expect((await server.client.session.messages({ sessionID: pass!.session_id })).data).toEqual([])
+    expect(serving(box)).toHaveLength(1)
+  })
+
+  test("gets an opencode of its own where none has the project open, which goes when its passes have ended", async () => {
+    const { model, box } = held
+    model.play({
+      agents: { audit: call("pass_over_return", { decision: "approved" }), scout: call("pass_over_return", REJECTED) },
+    })
+    // Two at once share it.
+    const [first, second] = await Promise.all([
+      passOver(box, "run", "audit", "Review src/total.ts"),
+      passOver(box, "run", "scout", "Look at src/total.ts", "--json"),
+    ])
+    expect([first.err, first.code]).toEqual(["", 0])
+    expect(first.out).toContain("audit: approved")
+    expect([second.err, second.code]).toEqual(["", 10])
+    using store = Object.assign(storeOf(box), { [Symbol.dispose]: () => store.close() })
+    const owners = new Set((await store.list({})).map(({ owner_id }) => owner_id))
+    expect(owners.size).toBe(1)
+    expect(await box.leftovers(15_000)).toEqual([])
+  })
+
+  test("is taken up again where the opencode that had it in hand was killed before it began", async () => {
+    const { model, box } = held
+    const store = storeOf(box)
+    const dead = `own_${"d".repeat(32)}` as const
+    await store.enter({ owner_id: dead, pid: 1, process_start: "0", host: "nowhere", place: "nowhere" }, Date.now())
+    await store.leave(dead)
+    const at = Date.now()
+    const start_id = `sta_${"a".repeat(32)}` as const
+    await store.askStart({
+      start_id,
+      directory: box.project,
+      session_id: null,
+      named: false,
+      ask: { subagent: "audit", objective: "Review src/total.ts", reason: "code_review", from: "alice" },
+      actor: "ada",
+      state: "pending",
+      owner_id: null,
+      pass_over_id: null,
+      refusal: null,
+      time_created: at,
+      time_expires: at + 600_000,
+    })
+    await store.claimStart({ start_id, from: null, owner_id: dead })
+    model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })
+    const server = await box.serve()
+    await server.client.app.agents()
+    const outcome = await eventually(async () => {
+      const order = await store.start(start_id)
+      return order?.pass_over_id ? store.outcome(order.pass_over_id) : undefined
+    }, "the outcome")
+    expect(outcome.output.summary.decision).toBe("approved")
+    expect(await store.list({})).toHaveLength(1)
+    store.close()
+  })
+
+  test("is refused with what to do where the plugin is not installed", async () => {
+    await using model = await createModel()
+    await using box = await createSandbox({ model, files: FILES })
+    const ran = await passOver(box, "run", "audit", "Review")
+    expect(ran).toMatchObject({ code: 13, err: expect.stringContaining("pass-over init") })
+    expect(await box.leftovers(5_000)).toEqual([])
+  })
+})
+
+test("a pass is started over HTTP with curl, and its record is read as the guide says", async () => {
+  const { model, box } = held
+  model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })
+  const serve = passOver(box, "serve", "--json")
+  const opened = await eventually(async () => {
+    const link = await passOver(box, "open", "--print", "--json")
+    return link.code === 0 ? (link.json() as { link: string }).link : undefined
+  }, "the server")
+  const url = new URL(opened).origin
+  const secret = (await Bun.file(join(box.data, "opencode/pass-over/secret")).text()).trim()
+  const curl = async (...argv: string[]) => {
+    const child = Bun.spawn(["curl", "-sS", "-H", `Authorization: Bearer ${secret}`, ...argv], { stdout: "pipe" })
+    return JSON.parse(await child.stdout.text()) as Record<string, any>
+  }
+  const body = JSON.stringify({ directory: box.project, subagent: "audit", objective: "Review src/total.ts" })
+  const json = ["-H", "Content-Type: application/json", "--data", body]
+  const started = await curl("-X", "POST", `${url}/api/pass-over`, ...json)
+  expect(started).toMatchObject({ subagent: "audit", refusal: null })
+  const pass = await eventually(async () => {
+    const { pass_over_id } = await curl(`${url}/api/pass-over/starts/${started.start_id}`)
+    if (!pass_over_id) return undefined
+    const found = await curl(`${url}/api/pass-over/${pass_over_id}`)
+    return found.output ? found.pass : undefined
+  }, "the outcome")
+  const audit = await curl("-X", "GET", `${url}/api/pass-over/audit?session_id=${pass.session_id}&start_time=1700000000`)
+  expect(audit.items.map(({ action }: { action: string }) => action)).toContain("returned")
+  const returns = await curl("-X", "GET", `${url}/api/pass-over/returns?session_id=${pass.session_id}`)
+  expect(returns.items).toMatchObject([{ pass_over_id: pass.id }])
+  for (const { pid, command } of box.processes()) if (/ serve --json$/.test(command)) process.kill(pid, "SIGTERM")
+  await serve
+  expect(processStart()).not.toBeNull()
+  expect(await box.leftovers(15_000)).toEqual([])
+})
