@@ -116,6 +116,23 @@ CREATE TABLE `pass_over_flow_commands` (
 );
 --> statement-breakpoint
 CREATE INDEX `pass_over_flow_commands_pending_idx` ON `pass_over_flow_commands` (`run_id`) WHERE "pass_over_flow_commands"."status" = 'pending';--> statement-breakpoint
+CREATE TABLE `pass_over_flow_deliveries` (
+	`run_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`session_id` text NOT NULL,
+	`directory` text NOT NULL,
+	`mode` text NOT NULL,
+	`call_id` text,
+	`status` text NOT NULL,
+	`message_id` text,
+	`owner_id` text NOT NULL,
+	`time_created` integer NOT NULL,
+	`time_delivered` integer,
+	PRIMARY KEY(`run_id`, `seq`),
+	FOREIGN KEY (`run_id`) REFERENCES `pass_over_flow_runs`(`run_id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `pass_over_flow_deliveries_directory_idx` ON `pass_over_flow_deliveries` (`directory`) WHERE "pass_over_flow_deliveries"."status" <> 'delivered' and "pass_over_flow_deliveries"."mode" <> 'none';--> statement-breakpoint
 CREATE TABLE `pass_over_flow_journal` (
 	`run_id` text NOT NULL,
 	`seq` integer NOT NULL,
@@ -130,6 +147,7 @@ CREATE TABLE `pass_over_flow_runs` (
 	`flow` text NOT NULL,
 	`plan` text NOT NULL,
 	`plan_hash` text NOT NULL,
+	`machine` integer NOT NULL,
 	`inputs` text NOT NULL,
 	`directory` text NOT NULL,
 	`session_id` text NOT NULL,

@@ -11,6 +11,8 @@ import { place } from "./lib/route"
 
 const Audit = lazy(() => import("./components/pass-over-audit").then((page) => ({ default: page.Audit })))
 const Pass = lazy(() => import("./components/pass-over-pass").then((page) => ({ default: page.PassPage })))
+const Flows = lazy(() => import("./components/pass-over-flows").then((page) => ({ default: page.Flows })))
+const Run = lazy(() => import("./components/pass-over-run").then((page) => ({ default: page.RunPage })))
 const Preferences = lazy(() =>
   import("./components/pass-over-preferences").then((page) => ({ default: page.Preferences })),
 )
@@ -35,6 +37,12 @@ export function App(props: { client: QueryClient; expired: boolean }) {
             </Match>
             <Match when={place().page === "pass" && place().id} keyed>
               {(id) => <Pass id={id} />}
+            </Match>
+            <Match when={place().page === "flows"}>
+              <Flows />
+            </Match>
+            <Match when={place().page === "run" && place().id} keyed>
+              {(id) => <Run id={id} />}
             </Match>
             <Match when={place().page === "audit"}>
               <Audit />

@@ -11,11 +11,11 @@ import { createConfigFiles, projectFile, type ConfigFiles } from "./pass-over/st
 import { globalConfigPath } from "./paths"
 import { openProject, type Opened, type Opening } from "./project"
 import { runtime } from "./runtime"
-import { answerAsked } from "./session/asked"
+import { answerAsked, answeredThere } from "./session/asked"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
 import { createObserved } from "./session/observed"
-import { observedIn } from "./session/worktrees"
+import { isTree, observedIn } from "./session/worktrees"
 import type { Tool } from "./tool/answer"
 import { brokenTools } from "./tool/broken"
 import { flowTool } from "./tool/flow"
@@ -80,6 +80,7 @@ export function createPlugin(input: Opening["input"]) {
   const opened = passOver.ok ? openProject(passOver, { input, client, observed, files, log }) : undefined
   const tools = opened ? toolsOf(opened) : Object.values(brokenTools(passOver.ok ? "" : passOver.problem, log))
   const named = new Map(tools.map((tool) => [tool.name, tool]))
+  const asking = { client, elsewhere: isTree(input.directory) }
   let originators: ReadonlySet<string> = new Set(ORIGINATORS)
 
   return {
@@ -96,7 +97,8 @@ export function createPlugin(input: Opening["input"]) {
     event(event: Event) {
       observed.hear(event)
       if (!opened) return
-      if (event.type === "permission.asked") answerAsked(opened.engine, client, event.properties)
+      if (event.type === "permission.asked") answerAsked(opened.engine, asking, event.properties)
+      if (event.type === "permission.replied") answeredThere(event.properties)
       for (const item of hear(event)) {
         opened.engine.hear(item)
         if (item.type === "answered") void opened.answered(item)

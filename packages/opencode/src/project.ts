@@ -87,7 +87,9 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     flows,
     async answered({ session_id, call_id, message_id }) {
       try {
-        await answered(engine, project, { session_id, call_id, message_id })
+        const call = { session_id, call_id, message_id }
+        await answered(engine, project, call)
+        await flows.answered(call)
       } catch (error) {
         log("warn", "a delivery could not be recorded", { session_id, call_id, error: String(error) })
       }
@@ -110,6 +112,7 @@ function createLeft({ engine, project, flows }: Pick<Opened, "engine" | "project
     ["what was interrupted could not all be brought in", () => resume(engine, project, alive)],
     ["trees are left", () => project.workspaces?.sweep()],
     ["answers that came meanwhile could not be carried out", () => tendGates(engine)],
+    ["flows that had ended could not all be brought in", () => flows?.bring(alive)],
     ["interrupted flows could not be taken up again", () => flows?.recover(alive)],
     [
       "passes that were asked for from outside could not be started",

@@ -72,6 +72,29 @@ export function spending({ live, max_tokens, max_cost }: PassSummary): Limit {
   }
 }
 
+/** Where a pass stands in line, and what it waits for there. */
+export function inLine({ queue, subagent_id }: PassSummary): string | undefined {
+  return queue ? WORDS.now.queued(queue.place, WORDS.now.queued_for[queue.what](queue.limit, subagent_id)) : undefined
+}
+
+/** What the whole tree of a pass has used, where anything bounds it. */
+export function treeSpending({ tree }: PassSummary): Limit | undefined {
+  if (!tree) return
+  const { passes, tokens: most, cost } = tree.limits
+  const shares = [
+    passes === undefined ? 0 : tree.passes / passes,
+    most === undefined ? 0 : tree.tokens / most,
+    cost === undefined ? 0 : tree.cost / cost,
+  ]
+  const used = Math.min(1, Math.max(...shares))
+  const parts = [
+    WORDS.now.tree_passes(`${tree.passes}${passes === undefined ? "" : ` / ${passes}`}`),
+    ...(most === undefined ? [] : [`${tokens(tree.tokens)} / ${tokens(most)} tokens`]),
+    ...(cost === undefined ? [] : [`${money(tree.cost)} / ${money(cost)}`]),
+  ]
+  return { text: `${WORDS.now.tree} ${parts.join(" · ")}`, used, short: used > SHORT }
+}
+
 /** Who is being waited for, if anybody is: a person first, then the passes below. */
 export function waitsFor({ you, children }: Node): string | undefined {
   if (you) return WORDS.now.waits_human

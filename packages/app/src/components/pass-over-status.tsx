@@ -17,9 +17,11 @@ import {
   chainOf,
   deadline,
   idle,
+  inLine,
   progress,
   spending,
   trees,
+  treeSpending,
   waitsFor,
   withLive,
   type Node,
@@ -49,7 +51,11 @@ function Running(props: { node: Node; now: number; ask: (asking: Asking) => void
         <div class="limits">
           <Meter limit={deadline(pass(), props.now)} label={WORDS.pass.time} />
           <Meter limit={spending(pass())} label={WORDS.pass.cost} />
+          <Show when={pass().parent_pass_id === null && treeSpending(pass())}>
+            {(limit) => <Meter limit={limit()} label={WORDS.now.tree} />}
+          </Show>
         </div>
+        <Show when={inLine(pass())}>{(text) => <p class="meta warn">{text()}</p>}</Show>
         <Show when={idle(pass(), props.now)}>{(text) => <p class="meta warn">{text()}</p>}</Show>
         <div class="actions">
           <a class="button quiet" href={link("pass", { id: pass().id, tab: "work" })}>

@@ -8,18 +8,23 @@ import { theme, useTheme, type Theme } from "../lib/theme"
 import { WORDS } from "../lib/words"
 import { Mark } from "./mark"
 
-const PAGES = ["now", "inbox", "audit", "preferences"] as const
+const PAGES = ["now", "inbox", "flows", "audit", "preferences"] as const
+/** Pages that are reached from another one, and belong to it. */
+const ABOVE: Partial<Record<Page, (typeof PAGES)[number]>> = { pass: "audit", run: "flows" }
 const ICONS: Record<(typeof PAGES)[number], string> = {
   now: "M4 12h4l3-8 4 16 3-8h4",
   inbox: "M4 13h5l1.5 3h3L15 13h5M4 13l3-8h10l3 8v6H4z",
+  flows: "M5 4h6v5H5zM13 15h6v5h-6zM8 9v4h8v2",
   audit: "M5 5h14M5 10h14M5 15h9M5 20h6",
   preferences: "M4 7h9M17 7h3M4 17h3M11 17h9M13 4.5v5M7 14.5v5",
 }
 
+const pageAbove = () => ABOVE[place().page] ?? (place().page as (typeof PAGES)[number])
+
 const THEMES: readonly Theme[] = ["auto", "light", "dark"]
 
 function NavLink(props: { page: (typeof PAGES)[number]; count: number }) {
-  const here = () => place().page === props.page || (props.page === "audit" && place().page === ("pass" as Page))
+  const here = () => pageAbove() === props.page
   return (
     <a href={link(props.page)} class="nav-link" aria-current={here() ? "page" : undefined}>
       <svg viewBox="0 0 24 24" aria-hidden="true">
@@ -48,8 +53,7 @@ export function Shell(props: { children: JSX.Element }) {
   }))
   const waiting = () => inbox.data?.items.length ?? 0
   createEffect(() => {
-    const name = place().page === "pass" ? WORDS.nav.audit : WORDS.nav[place().page as (typeof PAGES)[number]]
-    document.title = `${waiting() > 0 ? `(${waiting()}) ` : ""}${name} · ${WORDS.name}`
+    document.title = `${waiting() > 0 ? `(${waiting()}) ` : ""}${WORDS.nav[pageAbove()]} · ${WORDS.name}`
   })
   return (
     <div class="shell">

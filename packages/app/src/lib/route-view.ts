@@ -1,7 +1,7 @@
-export type Page = "now" | "inbox" | "pass" | "audit" | "preferences"
+export type Page = "now" | "inbox" | "flows" | "run" | "pass" | "audit" | "preferences"
 export type Place = { page: Page; id?: string; tab?: string; query: Record<string, string> }
 
-const PAGES: readonly Page[] = ["now", "inbox", "audit", "preferences"]
+const PAGES: readonly Page[] = ["now", "inbox", "flows", "audit", "preferences"]
 
 const known = (name: string): Page => PAGES.find((page) => page === name) ?? "now"
 
@@ -10,6 +10,7 @@ export function readPlace(hash: string): Place {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?")
   const query = Object.fromEntries(new URLSearchParams(search))
   const [name = "", id, tab] = path.split("/").map(decoded)
+  if (name === "run" && id) return { page: "run", id, query }
   if (name === "pass" && id) return { page: "pass", id, ...(tab ? { tab } : {}), query }
   return { page: known(name), query }
 }

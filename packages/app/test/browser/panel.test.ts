@@ -49,6 +49,8 @@ async function pages(): Promise<Record<string, string>> {
     request: `#/pass/${id}/request`,
     timeline: `#/pass/${id}/timeline`,
     running: `#/pass/${filled.scout}`,
+    flows: "#/flows",
+    run: `#/run/${filled.run}`,
     missing: "#/pass/019a0000-0000-7000-8000-000000000001",
     audit: "#/audit",
     "audit-none": "#/audit?text=nothing-like-this",
@@ -349,6 +351,51 @@ describe("the story", () => {
     await page.getByText("Applied by").waitFor()
     expect(readFileSync(file, "utf8")).toBe(LIST_BEFORE.replace("line 2\n", "line two\n"))
     await page.keyboard.press("v")
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("a flow is seen as it goes, waits for its person, is paused, goes on and ends; another is started and cancelled", async () => {
+    const { page, trouble, context } = await enter()
+    await go(page, `#/run/${filled.run}`)
+    const box = (id: string) =>
+      page.locator(".box", { has: page.locator("strong", { hasText: new RegExp(`^${id}$`) }) })
+    await box("collect").getByText("done").waitFor()
+    await box("check.texts").getByText("in work").waitFor()
+    await page.getByRole("button", { name: "Pause" }).click()
+    await page.getByRole("button", { name: "Resume" }).waitFor()
+    filled.goOn()
+    await box("check.numbers").getByText("done").waitFor()
+    expect(await box("agree").getByText("not yet").count()).toBe(1)
+    await page.getByRole("button", { name: "Resume" }).click()
+    await box("agree").getByRole("link", { name: "Answer in the inbox" }).click()
+    await page.getByText("May this be released?").first().waitFor()
+    await page.keyboard.press("a")
+    await page.getByText("Nothing waits for you").waitFor()
+    await go(page, `#/run/${filled.run}`)
+    await page.locator(".pass-head").getByText("completed").waitFor()
+    await box("write").getByRole("link", { name: "Open its pass write" }).waitFor()
+    await box("write").getByRole("button", { name: "Again from here write" }).click()
+    await until(async () => (await world.flows.state(filled.run))?.state.usage.passes === 6)
+    await page.locator(".pass-head").getByText("completed").waitFor()
+
+    await page.getByRole("link", { name: "Flows" }).first().click()
+    await page.getByRole("button", { name: "Start release" }).click()
+    expect(await page.getByRole("button", { name: "Start", exact: true }).isDisabled()).toBe(true)
+    await page.getByLabel("what").fill("the next one")
+    await page.getByRole("button", { name: "Start", exact: true }).click()
+    await page.getByRole("heading", { name: "release" }).waitFor()
+    await page.getByText("the next one").waitFor()
+    await box("agree").getByText("waiting for you").waitFor()
+    await box("agree").getByRole("button", { name: "Leave out agree" }).click()
+    await page.getByLabel("Why").fill("agreed on the phone")
+    await page.getByRole("dialog").getByRole("button", { name: "Leave out" }).click()
+    await box("agree").getByText("left out").waitFor()
+    await box("agree").getByText("agreed on the phone").waitFor()
+    await page.locator(".pass-head").getByText("completed").waitFor()
+    await page.getByRole("link", { name: "Flows" }).first().click()
+    await page.getByText("the next one").waitFor({ state: "detached" })
+    expect(await page.locator(".line", { hasText: "release" }).count()).toBe(2)
     expect(trouble).toEqual([])
     await context.close()
   })

@@ -24,6 +24,7 @@ import {
   writeFilters,
 } from "../../src/components/pass-over-audit-view"
 import * as change from "../../src/components/pass-over-change-view"
+import * as flows from "../../src/components/pass-over-flows-view"
 import { deed, facts, moved, needsNote, otherwise } from "../../src/components/pass-over-inbox-view"
 import { diffLines, placeOf, sorted, tabOf, timeline, useLine, uses } from "../../src/components/pass-over-pass-view"
 import * as prefs from "../../src/components/pass-over-preferences-view"
@@ -32,9 +33,11 @@ import {
   chainOf,
   deadline,
   idle,
+  inLine,
   progress,
   spending,
   trees,
+  treeSpending,
   waitsFor,
 } from "../../src/components/pass-over-status-view"
 import { bytes, countdown, duration, moment, money, shortPath, tokens } from "../../src/lib/format"
@@ -133,6 +136,27 @@ describe("running passes", () => {
     expect(progress(pass({ live: live({ attempt: 2 }) }))).toEqual(["step 2", "attempt 2"])
     expect(progress(pass())).toEqual([])
     expect(chainOf(pass({ ancestors: ["alice", "scout"] }))).toEqual(["alice", "scout", "audit"])
+  })
+})
+
+describe("a pass in line", () => {
+  test("says its place and why it waits; what runs says nothing", () => {
+    expect(inLine(pass({ queue: null }))).toBeUndefined()
+    expect(inLine(pass({ queue: { place: 2, what: "subagent", limit: 16 } }))).toBe(
+      "place 2 in line: 16 of audit run already",
+    )
+    for (const what of ["running", "model", "provider", "line"] as const)
+      expect(inLine(pass({ queue: { place: 1, what, limit: 4 } }))).toMatch(/^place 1 in line: ./)
+  })
+
+  test("belongs to a tree that says what it has used of what it may", () => {
+    expect(treeSpending(pass({ tree: null }))).toBeUndefined()
+    const tree = { passes: 3, tokens: 90_000, cost: 0.2, limits: { passes: 100, tokens: 100_000 } }
+    expect(treeSpending(pass({ tree }))).toEqual({
+      text: "whole tree: 3 / 100 passes · 90.0k / 100.0k tokens",
+      used: 0.9,
+      short: true,
+    })
   })
 })
 
@@ -420,6 +444,94 @@ describe("pages of entries", () => {
     const [held] = createStore({ kept: new EntryPage(items, null), plain: { items } })
     expect(held.kept.items).toBe(items)
     expect(held.plain.items).not.toBe(items)
+  })
+})
+
+describe("a run of a flow", () => {
+  const box = (more: Partial<flows.Box> = {}): flows.Box => ({
+    id: "write",
+    kind: "pass",
+    about: "audit",
+    mark: "pending",
+    conditional: false,
+    critic: null,
+    result: null,
+    working: [],
+    waiting: [],
+    ...more,
+  })
+  const MARKS = ["done", "failed", "skipped", "active", "waiting", "pending"] as const
+  const STATUS = ["running", "waiting", "paused", "completed", "stopped", "cancelled"] as const
+
+  test("says in sign and word where it stands, and whether anybody carries it", () => {
+    const words = STATUS.map((status) => flows.runBadge({ status, carried: true }))
+    expect(new Set(words.map(({ sign, word }) => sign + word)).size).toBe(STATUS.length)
+    expect(flows.runBadge({ status: "running", carried: false }).word).toBe("waiting for opencode")
+    expect(new Set(MARKS.map((mark) => flows.boxBadge({ mark }).word)).size).toBe(MARKS.length)
+  })
+
+  test("is asked only what makes sense just now", () => {
+    expect(STATUS.map((status) => flows.orders({ status }).join())).toEqual([
+      "pause,cancel",
+      "pause,cancel",
+      "resume,cancel",
+      "",
+      "",
+      "",
+    ])
+    expect(MARKS.map((mark) => flows.stepOrders({ status: "running" }, box({ mark })).join())).toEqual([
+      "retry",
+      "retry",
+      "retry",
+      "retry,skip",
+      "retry,skip",
+      "skip",
+    ])
+    expect(flows.stepOrders({ status: "completed" }, box({ mark: "pending" }))).toEqual([])
+  })
+
+  test("tells of each step who works, who is waited for, and what it came to", () => {
+    expect(flows.boxLines(box({ working: [{ agent: "audit", role: "critic", round: 2 }] }))).toEqual([
+      "audit works (critic), round 2",
+    ])
+    expect(flows.boxLines(box({ waiting: [{ why: "gate", reason: "May it?" }] }))).toEqual([
+      "waits for you (gate): May it?",
+    ])
+    const result = {
+      status: "VERIFIED",
+      reason: null,
+      summary: "It adds",
+      rounds: 2,
+      tokens: 1_200,
+      cost: 0.03,
+      cached: false,
+      pass_over_id: null,
+    }
+    expect(flows.boxLines(box({ result }))).toEqual(["It adds", "2 rounds · 1,200 tokens · $0.03"])
+  })
+
+  test("measures what it has used by what its flow allows", () => {
+    const usage = { passes: 9, tokens: 1_000, cost: 0.5 }
+    expect(flows.spending({ usage, budget: {} })).toEqual({
+      text: "9 passes · 1,000 tokens · $0.50",
+      used: undefined,
+      short: false,
+    })
+    expect(flows.spending({ usage, budget: { passes: 10, cost: 2 } })).toEqual({
+      text: "9 / 10 passes · 1,000 tokens · $0.50 / $2.00",
+      used: 0.9,
+      short: true,
+    })
+  })
+
+  test("starts with what it needs, and hands on only what was filled in", () => {
+    const inputs = [
+      { name: "what", required: true },
+      { name: "how", required: false },
+    ]
+    expect(flows.missing(inputs, { what: " " })).toEqual(["what"])
+    expect(flows.missing(inputs, { what: "x" })).toEqual([])
+    expect(flows.filled({ what: "x", how: " " })).toEqual({ what: "x" })
   })
 })
 

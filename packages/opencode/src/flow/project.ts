@@ -25,6 +25,7 @@ export function projectFlows(engine: Engine, project: Project, client: Client, l
       flows
         .attend(alive)
         .then(() => flows.recover(alive))
+        .then(() => flows.bring(alive))
         .catch((error: unknown) => log("warn", "flows could not be looked after", { error: String(error) }))
     })
   })

@@ -8,6 +8,7 @@ import type { Panel } from "./panel"
 import { changeRoutes } from "./route/change"
 import { doorRoutes } from "./route/door"
 import { eventRoutes } from "./route/event"
+import { flowRoutes } from "./route/flow"
 import { inboxRoutes } from "./route/inbox"
 import { passRoutes } from "./route/pass"
 import { preferenceRoutes } from "./route/preference"
@@ -51,6 +52,7 @@ export function apiRoutes(deps: ServerDeps) {
     .route("/", recordRoutes(deps))
     .route("/", eventRoutes(deps))
     .route("/", inboxRoutes(deps))
+    .route("/", flowRoutes(deps))
     .route("/", changeRoutes(deps))
     .route("/", preferenceRoutes(deps))
     .route("/", startRoutes(deps))

@@ -12,7 +12,14 @@ export const FAILURES = {
   "5XX": { description: "It could not be done.", content: json(Failure) },
 }
 
-export type Route = { id: string; tag: string; summary: string; description?: string; open?: boolean; accepted?: boolean }
+export type Route = {
+  id: string
+  tag: string
+  summary: string
+  description?: string
+  open?: boolean
+  accepted?: boolean
+}
 
 /** What a route answers, for the document that is generated from it. */
 export const answers = (route: Route, schema: z.ZodType, more: Record<string, string> = {}) =>

@@ -6,6 +6,7 @@ import { FAILURES } from "./describe"
 const TAGS = [
   { name: "passes", description: "What was asked of whom, where it stands, and what came of it." },
   { name: "changes", description: "What a pass has changed or proposes to change." },
+  { name: "flows", description: "Several passes strung together, as durable runs." },
   { name: "inbox", description: "What waits for a person." },
   { name: "preferences", description: "Who may pass what to whom, and how." },
   { name: "record", description: "What was written down, and what it adds up to." },

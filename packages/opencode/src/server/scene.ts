@@ -2,8 +2,9 @@ import { isAbsolute } from "node:path"
 import { AGENTS } from "../agent/agent"
 import { projectConfig } from "../cli/place"
 import type { AgentInfo } from "../pass-over/domain/agent"
+import { resolveLimits, type Limits } from "../pass-over/domain/limit"
 import { PassOverError } from "../pass-over/domain/errors"
-import type { Scene } from "../pass-over/service/preference"
+import { allWritten, type Scene } from "../pass-over/service/preference"
 import { createConfigFiles } from "../pass-over/store/config-file"
 import { globalConfigPath } from "../runtime"
 import type { ServerDeps } from "./deps"
@@ -24,14 +25,25 @@ function modeOf(originates: boolean, receives: boolean): AgentInfo["mode"] {
   return receives ? "subagent" : "primary"
 }
 
+const filesOf = (directory: string) =>
+  createConfigFiles({ project: () => projectConfig(directory), global: globalConfigPath(), warn: () => {} })
+
+/** How much may happen at once in a project. Files that are not in order are left out here; the preferences say so. */
+export async function limitsOf({ engine }: Pick<ServerDeps, "engine">, directory: string): Promise<Limits> {
+  const files = (() => {
+    try {
+      return filesOf(directory).read()
+    } catch {
+      return []
+    }
+  })()
+  return resolveLimits((await allWritten(engine, { directory, files })).map(({ preferences }) => preferences.limits))
+}
+
 /** What holds in a project: its files as they stand just now. A broken one is said and left out. */
 export async function sceneOf(deps: ServerDeps, directory: string): Promise<Scene & { problem: string | null }> {
   if (!isAbsolute(directory)) throw new HttpError("BAD_REQUEST", "directory: the whole path of the project is needed.")
-  const files = createConfigFiles({
-    project: () => projectConfig(directory),
-    global: globalConfigPath(),
-    warn: () => {},
-  })
+  const files = filesOf(directory)
   const scene = { directory, agents: await agents(deps, directory) }
   try {
     return { ...scene, files: files.read(), problem: null }

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { AuditAction, AuditLine } from "../pass-over/domain/audit-log"
 import { WorkContext } from "../pass-over/domain/context"
 import { PassID } from "../pass-over/domain/id"
+import { TreeBudget } from "../pass-over/domain/limit"
 import { Manifest } from "../pass-over/domain/manifest"
 import { OutputStatus, ReviewDecision, WorkOutput } from "../pass-over/domain/output"
 import { Pass, PassEvent } from "../pass-over/domain/pass"
@@ -161,6 +162,18 @@ export const PassSummary = named(
     max_cost: z.number().describe("0 where the pass has no limit of its own."),
     result: PassResult.nullable(),
     live: Live.nullable(),
+    queue: z
+      .strictObject({
+        place: z.int(),
+        what: z.enum(["running", "subagent", "model", "provider", "line"]).describe("What is taken up."),
+        limit: z.int().describe("So many may run at once of it."),
+      })
+      .nullable()
+      .describe("Where it stands in line; null where it stands in none."),
+    tree: z
+      .strictObject({ passes: z.int(), tokens: z.number(), cost: z.number(), limits: TreeBudget })
+      .nullable()
+      .describe("What all passes of its trace together have used or were promised; null once it has ended."),
   }),
 )
 export type PassSummary = z.infer<typeof PassSummary>

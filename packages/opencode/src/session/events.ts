@@ -4,6 +4,9 @@ import type { HostEvent } from "../pass-over/service/port-host"
 /** A running tool call of one of our tools: the part that progress is written to. */
 export type ToolPart = Extract<Part, { type: "tool" }>
 
+// Their answers carry results, which are delivered with them.
+const ANSWERED = ["pass_over", "flow"]
+
 function part(value: Part): HostEvent[] {
   if (value.type === "step-finish") {
     const { tokens, cost } = value
@@ -28,7 +31,7 @@ function part(value: Part): HostEvent[] {
       failed,
     },
   }
-  if (failed || value.tool !== "pass_over") return [activity, turn]
+  if (failed || !ANSWERED.includes(value.tool)) return [activity, turn]
   return [activity, turn, { type: "answered", session_id: sessionID, call_id: callID, message_id: messageID }]
 }
 

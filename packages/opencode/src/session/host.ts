@@ -184,7 +184,7 @@ export function createHost(options: HostOptions): Host {
       })
     },
 
-    messageID: (pass_over_id) => resultMessageID(pass_over_id),
+    messageID: (of) => resultMessageID(of),
 
     hasMessage: async (session_id, message_id) => {
       const { data } = await client.session.message({ sessionID: session_id, messageID: message_id })

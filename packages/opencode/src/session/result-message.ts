@@ -1,5 +1,4 @@
 import type { Message } from "@opencode-ai/sdk/v2"
-import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
 import type { ResultMessage } from "../pass-over/service/port-host"
 import type { Client } from "./client"
 
@@ -25,7 +24,6 @@ export async function bringResult(client: Client, message: ResultMessage): Promi
     if (response?.status === 404) return "gone"
     throw new Error(`opencode could not read session ${message.session_id}`)
   }
-  const { output, pass } = message
   const { error } = await client.session.promptAsync({
     sessionID: message.session_id,
     messageID: message.message_id,
@@ -36,7 +34,7 @@ export async function bringResult(client: Client, message: ResultMessage): Promi
         type: "text",
         text: message.text,
         synthetic: true,
-        metadata: { pass_over: passOverMarker(pass), pass_over_return: returnMarker(output) },
+        metadata: message.metadata,
       },
     ],
   })

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto"
+import { closeSync, openSync } from "node:fs"
 import { createServer, type AddressInfo } from "node:net"
 import { once } from "node:events"
 import { alive } from "../identity"
@@ -8,7 +9,7 @@ import type { Engine } from "../pass-over/service/engine"
 import { refuseStart, startSettled } from "../pass-over/service/start"
 import { takeLock } from "../server/lock"
 import { opencodeBinary } from "./binary"
-import { STANDBY_NAME, standbyLock } from "./name"
+import { STANDBY_NAME, standbyLock, standbyLog } from "./name"
 
 // An opencode that has the project open looks four times a second.
 const GRACE_MS = 1_000
@@ -68,6 +69,7 @@ async function knock(url: string, directory: string, password: string, gone: () 
 async function start(calling: Calling, binary: string): Promise<boolean> {
   const { order, env = process.env } = calling
   const port = await freePort()
+  const log = openSync(standbyLog(order.directory), "w", 0o600)
   const password = randomBytes(24).toString("base64url")
   // What runs this may be opencode's own binary told to be Bun; what is started here has to be opencode.
   const { BUN_BE_BUN: _bun, ...rest } = env
@@ -79,9 +81,11 @@ async function start(calling: Calling, binary: string): Promise<boolean> {
       OPENCODE_SERVER_PASSWORD: password,
       [STANDBY_NAME]: order.directory,
     },
-    stdio: ["ignore", "ignore", "ignore"],
+    // opencode does not get ready with its output in /dev/null.
+    stdio: ["ignore", log, log],
     detached: true,
   })
+  closeSync(log)
   child.unref()
   const gone = () => child.exitCode !== null || child.signalCode !== null
   const opened = await knock(`http://127.0.0.1:${port}`, order.directory, password, gone)

@@ -9,6 +9,11 @@ export const STANDBY_NAME = "PASS_OVER_STANDBY"
 export const STANDBY = process.env[STANDBY_NAME]
 delete process.env[STANDBY_NAME]
 
+const at = (directory: string, kind: string) =>
+  join(dataFolder(), `standby-${createHash("sha256").update(directory).digest("hex").slice(0, 24)}.${kind}`)
+
 /** One such opencode for each project: whoever holds this is it. */
-export const standbyLock = (directory: string) =>
-  join(dataFolder(), `standby-${createHash("sha256").update(directory).digest("hex").slice(0, 24)}.lock`)
+export const standbyLock = (directory: string) => at(directory, "lock")
+
+/** What it prints; nothing, when all is well. */
+export const standbyLog = (directory: string) => at(directory, "log")

@@ -1,13 +1,12 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { z } from "zod"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
-import { fence, freshNonce } from "../pass-over/domain/fence"
 import type { Pass } from "../pass-over/domain/pass"
-import { diagramText, progressOf } from "../pass-over/handoff/diagram"
-import { ENDED, type RunState } from "../pass-over/handoff/state"
-import { yaml } from "../pass-over/handoff/yaml"
+import { progressOf } from "../pass-over/handoff/diagram"
+import { ENDED } from "../pass-over/handoff/state"
 import type { Engine, Project } from "../pass-over/service/engine"
 import type { Flows } from "../pass-over/service/flow"
+import { tellRun } from "../pass-over/service/flow-tell"
 import type { FlowRun } from "../pass-over/service/port-flow"
 import { tool } from "./answer"
 import { callerOf } from "./caller"
@@ -21,40 +20,7 @@ export const FlowArgs = z.strictObject({
   wait: z.boolean().optional(),
 })
 
-const LABEL = "pass-over-flow"
-const MOST_SHOWN = 12
-
 const no = (message: string, suggestion: string) => refuse(PassOverErrorCode.NOT_FOUND, message, { suggestion })
-
-/** What a run has left: the last steps in full, as data. */
-function left(engine: Engine, run: FlowRun, state: RunState): string {
-  const done = run.plan.nodes.flatMap(({ id }) => state.results[id] ?? []).filter(({ skipped }) => !skipped)
-  const steps = done.slice(-MOST_SHOWN).map(({ node, agent, status, passed, pass_over_id, context, concerns }) => ({
-    step: node,
-    agent,
-    status,
-    passed,
-    pass: pass_over_id,
-    concerns,
-    ...context,
-  }))
-  const text = yaml({ steps })
-  return fence(LABEL, freshNonce(text, engine.ids.nonce), text)
-}
-
-const waitsFor = (state: RunState, run_id: string) =>
-  state.status === "waiting"
-    ? [`A person has to answer first: pass-over inbox. Then call flow with action "watch" and run "${run_id}".`]
-    : []
-
-function told(engine: Engine, run: FlowRun, state: RunState): string {
-  return [
-    `Run ${run.run_id}`,
-    diagramText(run.plan, state),
-    ...waitsFor(state, run.run_id),
-    ...(Object.keys(state.results).length > 0 ? ["What its steps left, as data:", left(engine, run, state)] : []),
-  ].join("\n")
-}
 
 const SHOWN_EVERY_MS = 500
 
@@ -84,22 +50,38 @@ function shown(
 
 type World = { engine: Engine; project: Project; flows: Flows }
 
-async function watched({ engine, project, flows }: World, run: FlowRun, context: ToolContext, wait: boolean) {
+/** Waits until a run rests. Who stops waiting does not stop the run: what it comes to is brought as a message. */
+async function waited(flows: Flows, run: FlowRun, context: ToolContext) {
   const { session_id, call_id } = callerOf(context)
-  const off = shown(engine, project, flows, { run, caller: { session_id, call_id } })
   const stopped = Promise.withResolvers<void>()
   const stop = () => stopped.resolve()
   context.abort.addEventListener("abort", stop)
-  // Who stops waiting does not stop the run.
-  if (wait) await Promise.race([flows.rest(run.run_id), stopped.promise])
+  const done = flows.carried(run.run_id)?.waitedBy({ session_id, call_id })
+  if (context.abort.aborted) stop()
+  await Promise.race([flows.rest(run.run_id), stopped.promise])
   context.abort.removeEventListener("abort", stop)
+  done?.()
+  if (context.abort.aborted) await flows.missed(run.run_id)
+}
+
+/** A run that goes on by itself. */
+const begun = (run: FlowRun) => ({
+  title: `${run.flow}: begun`,
+  output: `Run ${run.run_id} has begun. You need not wait: what it comes to is brought as a message. flow with action "watch" tells how it goes meanwhile.`,
+  metadata: { flow: { run_id: run.run_id } },
+})
+
+async function watched({ engine, project, flows }: World, run: FlowRun, context: ToolContext, wait: boolean) {
+  const { session_id, call_id } = callerOf(context)
+  const off = shown(engine, project, flows, { run, caller: { session_id, call_id } })
+  if (wait) await waited(flows, run, context)
   off?.()
   const now = await flows.state(run.run_id)
   const state = now?.state
   if (!state) return no(`No run ${run.run_id} is known.`, "Look at the run's id.")
   return {
     title: `${run.flow}: ${state.status}`,
-    output: told(engine, run, state),
+    output: tellRun(engine, run, state),
     metadata: { flow: { run_id: run.run_id } },
   }
 }
@@ -135,7 +117,9 @@ async function start(world: World, args: z.infer<typeof FlowArgs>, context: Tool
     by: "model",
     model: caller.model,
   })
-  return started.ok ? watched(world, started.run, context, args.wait ?? true) : started.refusal
+  if (!started.ok) return started.refusal
+  const { run } = started
+  return args.wait === false && !ENDED.includes(run.status) ? begun(run) : watched(world, run, context, true)
 }
 
 export const flowTool = (engine: Engine, project: Project, flows: Flows) =>

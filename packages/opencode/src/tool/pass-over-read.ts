@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { SummaryRequest } from "../pass-over/domain/output"
 import type { Engine, Project } from "../pass-over/service/engine"
 import { readPass } from "../pass-over/service/read-pass"
 import { tool } from "./answer"
@@ -7,6 +8,8 @@ import description from "./pass-over-read.txt"
 export const PassOverReadArgs = z.strictObject({
   id: z.string().trim().min(1).optional(),
   offset: z.int().nonnegative().optional(),
+  summary: SummaryRequest.shape.style.optional().describe("instead of the artifacts"),
+  focus: SummaryRequest.shape.focus,
 })
 
 export const passOverReadTool = (engine: Engine, project: Project) =>

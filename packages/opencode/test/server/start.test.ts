@@ -3,8 +3,7 @@ import { attendStarts } from "../../src/pass-over/service/start"
 import { createEngineWorld } from "../pass-over/support/engine"
 import { BASE, createTestServer, type TestServer } from "./support/server"
 
-const post = (server: TestServer, body: unknown) =>
-  server.ask(BASE, { method: "POST", body: JSON.stringify(body) })
+const post = (server: TestServer, body: unknown) => server.ask(BASE, { method: "POST", body: JSON.stringify(body) })
 
 type Answer = { start_id: string; state: string; pass_over_id: string | null; error: { code: string; message: string } }
 const said = async (answer: Response) => (await answer.json()) as Answer

@@ -1,4 +1,5 @@
 import { openGate } from "../../../../opencode/src/pass-over/service/gate"
+import { leaves } from "../../../../opencode/test/pass-over/support/flow"
 import type { World } from "./world"
 
 const FINDINGS = [
@@ -58,6 +59,16 @@ export function teach(world: World) {
     })
     child.step({ input: 2_104, output: 142, cost: 0.004 })
   })
+  const rest = Promise.withResolvers<void>()
+  let steps = 0
+  world.host.script("clerk", async (child) => {
+    child.tool("read", { filePath: "src/cart.js" }, "1: export function total(items, discount = 0) {")
+    child.step({ input: 2_400, output: 90, cost: 0.01 })
+    // The first step is over at once; the others stand still while somebody looks.
+    steps += 1
+    if (steps > 1) await rest.promise
+    await leaves(child, { context_summary: "Looked at src/cart.js: total takes items and a discount." })
+  })
   world.host.script("painter", async (child) => {
     await child.return({ status: "completed", findings: [], artifacts: [LIST_CHANGE] })
     child.step({})
@@ -77,7 +88,7 @@ export function teach(world: World) {
     await child.return({ status: "partial", decision_reason: "The profile is there, the cause is not.", findings: [] })
     child.step({})
   })
-  return { release: held.resolve }
+  return { release: held.resolve, goOn: rest.resolve }
 }
 
 const ended = async (sent: Awaited<ReturnType<World["ask"]>>) => {
@@ -124,9 +135,20 @@ export async function fill(world: World) {
     default_action: "reject",
     ttl_ms: 30 * 60_000,
   })
+  const started = await world.flows.start({
+    name: "release",
+    inputs: { what: "the shop, version 2" },
+    session_id: "ses_root",
+    originator: "alice",
+    by: "model",
+    model: null,
+  })
+  if (!started.ok) throw new Error(started.refusal.message)
+  const { run } = started
+  await until(async () => Object.keys((await world.flows.state(run.run_id))?.state.results ?? {}).length > 0)
   // Long enough for the first progress to be written down.
   await Bun.sleep(600)
-  return { ...taught, gate, scout: scout.runner.pass.id }
+  return { ...taught, gate, scout: scout.runner.pass.id, run: run.run_id }
 }
 
 export async function until(done: () => boolean | Promise<boolean>, patience_ms = 10_000) {

@@ -1,10 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DEFAULTS, ORIGINATORS } from "../../../../opencode/src/agent/agent"
 import { createPassOver } from "../../../../opencode/src/pass-over"
 import type { Written } from "../../../../opencode/src/pass-over/domain/config"
 import { send, type Ask, type Caller } from "../../../../opencode/src/pass-over/service/api-send"
+import { alive } from "../../../../opencode/src/identity"
+import { catalogOf } from "../../../../opencode/src/flow/catalog"
+import { attendGates } from "../../../../opencode/src/pass-over/service/act"
+import { createFlows, type Flows } from "../../../../opencode/src/pass-over/service/flow"
+import { createFlowFiles } from "../../../../opencode/src/pass-over/store/flow-file"
 import { attend } from "../../../../opencode/src/pass-over/service/command"
 import type { Engine, Project } from "../../../../opencode/src/pass-over/service/engine"
 import { clock, ids } from "../../../../opencode/src/runtime"
@@ -20,6 +25,7 @@ export const DIST = join(import.meta.dir, "../../../dist")
 export type World = AsyncDisposable & {
   host: ScriptedHost
   engine: Engine
+  flows: Flows
   url: string
   directory: string
   database: string
@@ -32,6 +38,29 @@ export type World = AsyncDisposable & {
 
 const POLL_MS = 50
 
+const AGENTS = [
+  { name: "alice", mode: "primary" as const },
+  ...["scout", "audit", "inspector", "painter", "clerk"].map((name) => ({ name, mode: "subagent" as const })),
+]
+
+const FLOW = `
+name: release
+description: Looks a release through, side by side, asks a person, and writes it up.
+inputs:
+  what: { description: "What is released" }
+budget: { tokens: 200000, passes: 20 }
+steps:
+  - { id: collect, agent: clerk, objective: "List what changed in {{ inputs.what }}" }
+  - id: check
+    rule: all
+    parallel:
+      - { id: texts, agent: clerk, objective: Read the texts }
+      - { id: numbers, agent: clerk, objective: Check the numbers }
+  - { id: agree, gate: "May this be released?", items: ["The list is whole"] }
+  - { id: write, agent: clerk, objective: Write it up }
+  - { id: tidy, agent: clerk, objective: Tidy up, when: steps.write.passed }
+`
+
 let built: Promise<string> | undefined
 
 export async function createWorld(): Promise<World> {
@@ -40,7 +69,7 @@ export async function createWorld(): Promise<World> {
   const database = join(root, "pass-over.db")
   const directory = join(root, "work", "shop")
   mkdirSync(directory, { recursive: true })
-  const host = createScriptedHost({ after: clock.after, now: clock.now })
+  const host = createScriptedHost({ after: clock.after, now: clock.now, agents: AGENTS })
   const made = createPassOver({
     path: database,
     clock,
@@ -60,7 +89,21 @@ export async function createWorld(): Promise<World> {
     { origin: "stored", path: "the stored preferences", preferences: await engine.store.preferences(directory) },
   ]
   const project: Project = { host, directory, written, logged: () => {} }
-  const poll = setInterval(() => void attend(engine).catch(() => {}), POLL_MS)
+  mkdirSync(join(directory, ".opencode", "flows"), { recursive: true })
+  writeFileSync(join(directory, ".opencode", "flows", "release.yaml"), FLOW)
+  engine.projects.set(directory, project)
+  const flows = createFlows(engine, project, {
+    files: createFlowFiles(directory),
+    catalog: async () => catalogOf(directory),
+    session: async () => "ses_flow",
+  })
+  const look = async () => {
+    await attend(engine)
+    await attendGates(engine)
+    await flows.attend(alive)
+    await flows.recover(alive)
+  }
+  const poll = setInterval(() => void look().catch(() => {}), POLL_MS)
   let server: Awaited<ReturnType<typeof serve>>
   let calls = 0
   const start = async () => {
@@ -71,6 +114,7 @@ export async function createWorld(): Promise<World> {
   return {
     host,
     engine,
+    flows,
     directory,
     database,
     get url() {

@@ -15,6 +15,12 @@ export const passOverMarker = (
   reason: pass.reason,
 })
 
+/** The marks of a message that brings a result. */
+export const resultMarks = (pass: Parameters<typeof passOverMarker>[0], output: WorkOutput) => ({
+  pass_over: passOverMarker(pass),
+  pass_over_return: returnMarker(output),
+})
+
 export const returnMarker = (output: WorkOutput): PassOverReturnMarker => ({
   work_output: {
     work_id: output.work_id,

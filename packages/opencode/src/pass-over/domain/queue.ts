@@ -51,16 +51,23 @@ const count = (running: readonly Slot[]): Counts => ({
   provider: countBy(running, (slot) => providerOf(slot.model) ?? undefined),
 })
 
-function fits(slot: Slot, counts: Counts, { limits, cooling }: Turn): boolean {
+/** What a pass waits for: any place, one for its agent, its model or its provider, or only for those before it. */
+export type Obstacle = { what: "running" | "subagent" | "model" | "provider" | "line"; limit: number }
+
+function obstacle(slot: Slot, counts: Counts, { limits, cooling }: Turn): Obstacle | undefined {
   const provider = providerOf(slot.model)
   const allowed = provider === null ? undefined : cooling?.get(provider)
-  return (
-    counts.all < limits.running &&
-    (counts.subagent[slot.subagent] ?? 0) < limits.running_per_subagent &&
-    (slot.model === null || (counts.model[slot.model] ?? 0) < limits.running_per_model) &&
-    (provider === null || allowed === undefined || (counts.provider[provider] ?? 0) < allowed)
-  )
+  if (counts.all >= limits.running) return { what: "running", limit: limits.running }
+  if ((counts.subagent[slot.subagent] ?? 0) >= limits.running_per_subagent)
+    return { what: "subagent", limit: limits.running_per_subagent }
+  if (slot.model !== null && (counts.model[slot.model] ?? 0) >= limits.running_per_model)
+    return { what: "model", limit: limits.running_per_model }
+  if (provider !== null && allowed !== undefined && (counts.provider[provider] ?? 0) >= allowed)
+    return { what: "provider", limit: allowed }
+  return undefined
 }
+
+const fits = (slot: Slot, counts: Counts, turn: Turn) => obstacle(slot, counts, turn) === undefined
 
 /** Those that wait, the next one first: by priority and age, then by whose tree has the least running, then by time. */
 function inLine(slots: readonly Slot[], running: readonly Slot[], now: number): Slot[] {
@@ -89,3 +96,11 @@ export function admitted(slots: readonly Slot[], turn: Turn): string[] {
 /** How many are before it, itself included. */
 export const placeOf = (slots: readonly Slot[], pass_over_id: string, now: number) =>
   inLine(slots, working(slots), now).findIndex((slot) => slot.pass_over_id === pass_over_id) + 1
+
+/** Where a pass stands in line and what it waits for; nothing where it stands in none. */
+export function standing(slots: readonly Slot[], pass_over_id: string, turn: Turn) {
+  const slot = slots.find((one) => one.pass_over_id === pass_over_id)
+  if (slot?.state !== "queued") return
+  const place = placeOf(slots, pass_over_id, turn.now)
+  return { place, ...(obstacle(slot, count(working(slots)), turn) ?? { what: "line" as const, limit: 0 }) }
+}

@@ -1,7 +1,9 @@
 import { activityOf, ask, end, launch, logged, nodeIn, resultOf, update, type Draft } from "./draft"
-import type { BranchNode, GateNode, PassNode, PlanNode } from "./plan"
+import { go } from "./go"
+import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
+import { routeBranch } from "./route"
 import { newActivity, type GateWork, type Verdict, type Why } from "./state"
-import { finish, proceed, restart, work } from "./walk"
+import { finish, proceed, restart, spent, work } from "./walk"
 
 /** What each answer does, in the words that a person reads beside the question. */
 export const OPTIONS = {
@@ -158,6 +160,21 @@ function atPass(draft: Draft, node: Pass, why: Why, given: Verdict) {
   accepted(draft, node, given)
 }
 
+/** The branches that stood still for want of budget go on where they were. */
+function granted(draft: Draft, node: ParallelNode, given: Verdict) {
+  draft.state.grants += 1
+  for (const branch of node.branches) {
+    const { due, ...rest } = draft.state.active[branch.id] ?? newActivity(branch.id)
+    if (due === undefined) continue
+    draft.state.active[branch.id] = rest
+    told(draft, branch.id, given)
+    const activity = activityOf(draft, branch.id)
+    if (due !== "work" && activity.work)
+      go(draft, branch, routeBranch(branch.step, activity, activity.work), { work: due, leave: activity.work })
+    if (due === "work" && !spent(draft, branch)) work(draft, branch)
+  }
+}
+
 function atParallel(draft: Draft, node: PlanNode, given: Verdict) {
   const result = draft.state.results[node.id]
   if (given.verdict === "approve" && result) {
@@ -202,6 +219,7 @@ export function answer(draft: Draft, key: string, given: Verdict) {
 function decided(draft: Draft, node: PlanNode | BranchNode, gate: GateWork, given: Verdict) {
   if (node.kind === "gate" && gate.why === "gate") return atGate(draft, node, given)
   // Whoever was to answer a question at the gate did not: the gate is asked again as it is.
+  if (node.kind === "parallel" && gate.why === "budget") return granted(draft, node, given)
   if (node.kind === "gate" && gate.why === "failed") return ask(draft, node.id, "gate", node.step.gate)
   if (gate.why === "condition" && node.kind !== "branch") return atCondition(draft, node, given)
   if (node.kind === "pass" || node.kind === "branch") return atPass(draft, node, gate.why, given)

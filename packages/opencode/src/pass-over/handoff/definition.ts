@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { leavesProject } from "../domain/log-directory"
 import { InlineOverride } from "../domain/preference"
 import { DurationMs } from "../domain/time"
 import { AggregationRule } from "./aggregate"
@@ -129,6 +130,13 @@ export const FlowBudget = z
   .partial()
 export type FlowBudget = z.infer<typeof FlowBudget>
 
+const plain = (path: string) => !path.includes("\\") && path.split("/").every((part) => part !== "" && part !== ".")
+
+const Folder = z
+  .string()
+  .max(400)
+  .refine((path) => plain(path) && leavesProject(path) === undefined, 'Name a folder below the project: "work/runs".')
+
 const around = {
   $schema: z.string().optional(),
   name: StepID,
@@ -138,7 +146,11 @@ const around = {
   ),
   inputs: z.record(z.string().regex(/^[a-z_][a-z0-9_]*$/i), FlowInput).optional(),
   feature: Words.optional().describe("What the flow works on, for its phases"),
-  archive: z.boolean().optional().describe("Keep every handoff as YAML under .project/07-audit"),
+  run_base: Folder.optional().describe("The folder of the runs' files; .opencode/runs by default"),
+  archive: z
+    .union([z.boolean(), Folder])
+    .optional()
+    .describe("Keep every handoff as YAML: under .project/07-audit/sessions, or in the folder named here"),
   budget: FlowBudget.optional(),
   policy: InlineOverride.optional(),
 }

@@ -2,9 +2,9 @@ import type { PlanNode, FlowPlan } from "./plan"
 import type { RunState, StepResult } from "./state"
 
 const MARK = { done: "✓", failed: "✗", skipped: "–", active: "▶", waiting: "?", pending: "·" } as const
-type Mark = keyof typeof MARK
+export type Mark = keyof typeof MARK
 
-function markOf(state: RunState | undefined, id: string): Mark {
+export function markOf(state: RunState | undefined, id: string): Mark {
   if (!state) return "pending"
   const open = Object.values(state.open).filter((work) => work.node === id)
   if (open.some(({ type }) => type === "gate")) return "waiting"
@@ -13,7 +13,7 @@ function markOf(state: RunState | undefined, id: string): Mark {
   return open.length > 0 || state.active[id] ? "active" : "pending"
 }
 
-const what = (node: PlanNode) => {
+export const what = (node: PlanNode) => {
   if (node.kind === "pass") return `${node.step.agent}${node.step.critic ? ` ⇄ ${node.step.critic.agent}` : ""}`
   if (node.kind === "gate") return `a person: ${node.step.gate}`
   return `${node.branches.length} side by side`

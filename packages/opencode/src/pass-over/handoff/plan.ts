@@ -38,13 +38,19 @@ export type PlanNode = PassNode | ParallelNode | GateNode
 export type FlowPlan = {
   name: string
   originator: string | null
-  archive: boolean
+  /** Where each session's handoffs are kept; null where they are not. */
+  archive: string | null
+  run_base: string
   budget: NonNullable<FlowDefinition["budget"]>
   policy: NonNullable<FlowDefinition["policy"]>
   scopes: PlanScope[]
   nodes: PlanNode[]
   detours: PassNode[]
 }
+
+/** The documents' own folders (decision 25). */
+const RUN_BASE = ".opencode/runs"
+const ARCHIVE = ".project/07-audit/sessions"
 
 export type Planned = { ok: true; plan: FlowPlan } | { ok: false; message: string; step?: string }
 
@@ -174,7 +180,8 @@ export function planFlow(flow: FlowDefinition, flows: ReadonlyMap<string, FlowDe
     plan: {
       name: flow.name,
       originator: flow.originator ?? null,
-      archive: flow.archive ?? false,
+      archive: flow.archive === true ? ARCHIVE : flow.archive || null,
+      run_base: flow.run_base ?? RUN_BASE,
       budget: flow.budget ?? {},
       policy: flow.policy ?? {},
       scopes,

@@ -112,6 +112,8 @@ export type Activity = {
   repaired: boolean
   clarified: number
   detoured: number
+  /** It stands still for want of budget: what came back last, or that its work is to begin. */
+  due?: PassWork | "work"
   /** What people and agents said to it since it began. */
   words: Words[]
   /** What the last specialist left for it: a critic, a detour, whoever answered. */

@@ -1,9 +1,22 @@
 import { aggregate } from "./aggregate"
-import { activityOf, ask, close, end, handing, launch, nodeIn, resultOf, skipped, update, type Draft } from "./draft"
+import {
+  activityOf,
+  ask,
+  close,
+  dropAll,
+  end,
+  handing,
+  launch,
+  nodeIn,
+  resultOf,
+  skipped,
+  update,
+  type Draft,
+} from "./draft"
 import { holds } from "./expression"
 import { over } from "./limit"
 import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
-import { newActivity, type StepResult } from "./state"
+import { newActivity, type PassWork, type StepResult } from "./state"
 import { valuesOf } from "./values"
 
 export type PassLike = PassNode | BranchNode
@@ -25,11 +38,25 @@ export function work(draft: Draft, node: PassLike) {
   launch(draft, { node: node.id, role: "work", agent: node.step.agent, from, ...(back ? { returns: true } : {}) })
 }
 
+/**
+ * Whether the run's budget is used up. Then a person is asked: once for a step and all of its branches, which stand still
+ * where they are until there is an answer.
+ */
+export function spent(draft: Draft, node: PassLike, pass?: PassWork): boolean {
+  const reason = over(draft.plan, draft.state)
+  if (reason === undefined) return false
+  const at = node.kind === "branch" ? node.of : node.id
+  if (node.kind === "branch") update(draft, node.id, { due: pass ?? "work" })
+  const asked = Object.values(draft.state.open).some(
+    (open) => open.type === "gate" && open.node === at && open.why === "budget",
+  )
+  if (!asked) ask(draft, at, "budget", reason)
+  return true
+}
+
 function begin(draft: Draft, node: PassLike): void {
   update(draft, node.id, newActivity(node.id))
-  const reason = over(draft.plan, draft.state)
-  if (reason) return ask(draft, node.id, "budget", reason)
-  work(draft, node)
+  if (!spent(draft, node)) work(draft, node)
 }
 
 function enterParallel(draft: Draft, node: ParallelNode) {
@@ -152,6 +179,8 @@ function settleParallel(draft: Draft, node: ParallelNode): boolean {
     return result ? [{ branch, result }] : []
   })
   if (votes.length < node.branches.length) return false
+  // What was asked on behalf of branches that have been left out meanwhile.
+  dropAll(draft, (id) => id === node.id)
   const cast = votes.filter(({ result }) => !result.skipped)
   const result = counted(draft, node, cast)
   close(draft, node.id, result)

@@ -1,8 +1,8 @@
-import { money } from "../domain/envelope"
-import { readable } from "../domain/time"
-import type { Clock } from "./port"
-import type { Host, Progress } from "./port-host"
+import { headline, money } from "../domain/envelope"
 import type { Pass } from "../domain/pass"
+import { readable } from "../domain/time"
+import type { Clock, Outcome } from "./port"
+import type { Host, Progress } from "./port-host"
 
 type Row = { name: string; view?: Progress; over?: string }
 
@@ -19,12 +19,7 @@ export function together(rows: readonly Row[]): Progress {
   const working = rows.flatMap(({ name, over }) => (over === undefined ? [name] : []))
   const told = rows.map(({ name, view, over }, at) => [`pass_${at + 1}`, over ?? view?.title ?? `${name} starting`])
   return {
-    title: [
-      `${back} of ${rows.length} back`,
-      working.join(", "),
-      ...(cost > 0 ? [money(cost)] : []),
-      readable(elapsed),
-    ]
+    title: [`${back} of ${rows.length} back`, working.join(", "), ...(cost > 0 ? [money(cost)] : []), readable(elapsed)]
       .filter(Boolean)
       .join(" · "),
     lines: { back, passes: rows.length, tokens, cost, elapsed_ms: elapsed, ...Object.fromEntries(told) },
@@ -57,10 +52,20 @@ export function createBoard(host: Host, clock: Clock, names: readonly string[]) 
         show(pass)
       },
     }),
-    /** The nth is over: with this line it stands beside those that still run. */
-    over(at: number, line: string, pass?: Pass) {
-      rows[at] = { ...rows[at], name: names[at] ?? "", over: line }
-      if (pass) show(pass)
+    /** The nth was refused: with this line it stands beside those that run. */
+    refused(at: number, line: string) {
+      rows[at] = { name: names[at] ?? "", over: line }
+    },
+    /** The nth is back. */
+    back(at: number, pass: Pass, { output, usage }: Outcome) {
+      const lines = {
+        tokens: usage.input + usage.output + usage.reasoning,
+        cost: usage.cost,
+        elapsed_ms: output.metadata.wall_time_ms,
+      }
+      const over = headline(output, usage.cost)
+      rows[at] = { name: names[at] ?? "", over, view: { title: over, lines } }
+      show(pass)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { envelope, headline } from "../domain/envelope"
 import { told, type Gate } from "../domain/gate"
+import { resultMarks } from "../domain/marker"
 import { event, note, type Pass } from "../domain/pass"
 import type { Effective } from "../domain/preference"
 import { move } from "../domain/return-context"
@@ -40,7 +41,11 @@ export async function delivered(engine: Engine, project: Project, pass_over_id: 
 }
 
 /** The originator's tool call has its answer stored: with it every result that went into it. */
-export async function answered(engine: Engine, project: Project, call: { session_id: string; call_id: string; message_id: string }) {
+export async function answered(
+  engine: Engine,
+  project: Project,
+  call: { session_id: string; call_id: string; message_id: string },
+) {
   const passes = await engine.store.ofCall(call.session_id, call.call_id)
   const waited = new Set(passes.filter(({ wait }) => wait).map(({ id }) => id))
   if (waited.size === 0) return
@@ -81,8 +86,8 @@ export async function bring(engine: Engine, project: Project, { pass, delivery, 
     message_id,
     text,
     start,
-    pass,
-    output: outcome.output,
+    of: pass.id,
+    metadata: resultMarks(pass, outcome.output),
   })
   if (sent === "gone") {
     // Its session was deleted. The result stays readable; there is nobody left to bring it to.

@@ -118,6 +118,7 @@ export function createEngine(deps: EngineDeps): Engine {
   // What a child does is seen while it runs. Losing a line of it in a bad moment harms nobody: the outcome has it all.
   function show({ pass }: Runner, turn: Turn) {
     const { tool, input, output, failed } = turn
+    if (tool === "pass_over_return") return
     const data = { tool, failed, input: input.slice(0, SHOWN), output: output.slice(0, SHOWN) }
     deps.store.announce(event(pass, "pass.artifact", deps.clock.now(), data)).catch(() => {})
   }

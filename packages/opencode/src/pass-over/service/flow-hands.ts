@@ -1,5 +1,6 @@
+import { PassOverErrorCode, refuse, toError, type Refusal } from "../domain/errors"
 import type { FlowCatalog } from "../handoff/catalog"
-import { fold } from "../handoff/fold"
+import { fold, MACHINE } from "../handoff/fold"
 import type { RunState } from "../handoff/state"
 import type { Engine, Project } from "./engine"
 import type { FlowWorld } from "./flow-pass"
@@ -32,15 +33,29 @@ export function handsOf(engine: Engine, project: Project, options: FlowOptions):
 }
 
 /** Takes a run of ours in hand, once: somebody else in this process may just be doing so too. */
-export async function hold({ engine, project, options, carrying }: Hands, run: FlowRun): Promise<Carried> {
+export async function hold(
+  { engine, project, options, carrying }: Hands,
+  run: FlowRun,
+  begun = false,
+): Promise<Carried> {
   const entries = await engine.store.entries(run.run_id)
   const known = carrying.get(run.run_id)
   if (known) return known
   const world: FlowWorld = { engine, project, files: options.files }
-  const carried = carry(world, { ...run, seq: entries.length }, entries)
+  const carried = carry(world, { ...run, seq: entries.length }, entries, begun)
   carrying.set(run.run_id, carried)
   void carried.over.then(() => carrying.delete(run.run_id))
   return carried
+}
+
+/** Why a run cannot be read here: a machine of another version began it. */
+export function foreign(run: FlowRun): Refusal | undefined {
+  if (run.machine === MACHINE) return undefined
+  return refuse(
+    PassOverErrorCode.STALE_REVISION,
+    `Run ${run.run_id} was begun by another version of Pass Over (machine ${run.machine}, here ${MACHINE}), which may read its journal differently.`,
+    { suggestion: `Go on with it in that version, or start ${run.flow} anew.` },
+  )
 }
 
 /** A run that is ours by now, with a session that its passes can hang on. */
@@ -61,6 +76,7 @@ export async function takeOver(hands: Hands, run: FlowRun, alive: Alive): Promis
   const { engine, carrying } = hands
   const known = carrying.get(run.run_id)
   if (known) return known
+  if (foreign(run)) return undefined
   const free = run.owner_id === engine.owner_id || run.owner_id === NOBODY || (await dead(engine, alive, run.owner_id))
   const mine = free ? await housed(hands, run) : undefined
   return mine && hold(hands, mine)
@@ -72,6 +88,8 @@ export async function stateOf({ engine, project, carrying }: Hands, run_id: stri
   if (here) return { run: here.run, state: here.state }
   const run = await engine.store.run(run_id)
   if (!run || run.directory !== project.directory) return undefined
+  const strange = foreign(run)
+  if (strange) throw toError(strange)
   const state: RunState = fold(run.plan, run.inputs, await engine.store.entries(run_id))
   return { run, state }
 }

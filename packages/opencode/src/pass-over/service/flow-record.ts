@@ -10,11 +10,11 @@ import type { FlowWorld } from "./flow-pass"
 import type { FlowRun } from "./port-flow"
 
 /** Where a run's files lie: `RUN_BASE` of `004`. */
-export const runBase = (run_id: string) => `.opencode/runs/${run_id}`
+const runBase = ({ plan, run_id }: FlowRun) => `${plan.run_base}/${run_id}`
 
-const handoffs = (run: FlowRun) => `${runBase(run.run_id)}/${fileKey(run.flow)}/handoffs`
+const handoffs = (run: FlowRun) => `${runBase(run)}/${fileKey(run.flow)}/handoffs`
 
-export const archive = (session_id: string) => `.project/07-audit/sessions/${fileKey(session_id)}/handoffs`
+const archive = ({ plan, session_id }: FlowRun) => `${plan.archive}/${fileKey(session_id)}/handoffs`
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
 
@@ -54,7 +54,7 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
   }
 
   const log = (state: RunState) =>
-    attempt("the log", () => files.write(`${runBase(run.run_id)}/state/current.json`, json({ handoffs: state.log })))
+    attempt("the log", () => files.write(`${runBase(run)}/state/current.json`, json({ handoffs: state.log })))
 
   const keep = (draft: HandoffDraft, state: RunState) => {
     if (!run.plan.archive) return
@@ -63,7 +63,7 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
     const known = state.log.find((entry) => entry.id === id)
     const at = timestamp ?? known?.timestamp ?? new Date(engine.clock.now()).toISOString()
     const whole: HandoffPackage = { handoff: { id, timestamp: at, ...rest } }
-    attempt("a package", () => files.write(`${archive(run.session_id)}/${id}.yaml`, yaml(whole)))
+    attempt("a package", () => files.write(`${archive(run)}/${id}.yaml`, yaml(whole)))
   }
 
   const envelope = (value: Envelope, version: Parameters<typeof envelopeFile>[1] = {}) =>

@@ -4,6 +4,7 @@ import { advance } from "../handoff/machine"
 import { progressOf } from "../handoff/diagram"
 import { ENDED, newRun, type FlowEffect, type FlowInputEntry, type RunState, type Work } from "../handoff/state"
 import { taskOf } from "../handoff/task"
+import { bringEndNow, endOf, type Waiter } from "./flow-deliver"
 import { askFor, unask } from "./flow-gate"
 import { callOff, perform, type FlowWorld } from "./flow-pass"
 import { createRecord, type FlowRecord } from "./flow-record"
@@ -20,6 +21,10 @@ export type Carried = {
   input(input: FlowInputEntry): Promise<"written" | "stale" | "nothing">
   /** Called on every change. */
   watch(heard: (state: RunState) => void): () => void
+  /** A tool call that has the end of the run in its answer; until it is called off. */
+  waitedBy(waiter: Waiter): () => void
+  /** Its originator was stopped: what the run comes to does not make it go on by itself. */
+  quiet(): void
 }
 
 type LeftEffect = Extract<FlowEffect, { type: "left" }>
@@ -53,6 +58,9 @@ type Holding = {
   tail: Promise<unknown>
   over: PromiseWithResolvers<RunState>
   watching: Set<(state: RunState) => void>
+  waiting: Set<Waiter>
+  /** Whether its originator's model may go on by itself when it has ended. */
+  start: boolean
 }
 
 /** What has happened so far, and what of it may not have reached the project's files. */
@@ -84,6 +92,7 @@ async function written(holding: Holding, input: FlowInputEntry, next: RunState, 
     status: next.status,
     reason: next.reason,
     event: flowEvent(run, next, ended ? "flow.ended" : "flow.moved", at),
+    ...(ended ? { end: endOf(run, holding.waiting, world.engine.owner_id) } : {}),
   }
   for (const ms of PAUSES_MS) {
     try {
@@ -104,6 +113,17 @@ function halt(holding: Holding) {
   holding.over.resolve(holding.state)
 }
 
+function ended(holding: Holding) {
+  const { world, run, state, start } = holding
+  holding.over.resolve(state)
+  bringEndNow(world.engine, world.project, { run, state, start }).catch((error: unknown) =>
+    world.engine.log("warn", "the end of a flow waits for the next start", {
+      run_id: run.run_id,
+      error: String(error),
+    }),
+  )
+}
+
 async function step(holding: Holding, input: FlowInputEntry): Promise<"written" | "stale" | "nothing"> {
   if (holding.halted) return "stale"
   if (!meant(holding.state, input)) return "nothing"
@@ -118,7 +138,7 @@ async function step(holding: Holding, input: FlowInputEntry): Promise<"written" 
   holding.state = next.state
   for (const effect of next.effects) act(holding, effect)
   for (const heard of holding.watching) heard(holding.state)
-  if (ENDED.includes(holding.state.status)) holding.over.resolve(holding.state)
+  if (ENDED.includes(holding.state.status)) ended(holding)
   return "written"
 }
 
@@ -171,8 +191,9 @@ function act(holding: Holding, effect: FlowEffect) {
 /**
  * Carries a run: writes down what happens before anything follows from it, and does what follows. Whatever it does can
  * be done again after a crash without being done twice: passes and questions are found by the names that they have.
+ * `begun` tells that it began in this process.
  */
-export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntry[]): Carried {
+export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntry[], begun: boolean): Carried {
   const { state, left } = replayed(run, entries)
   const holding: Holding = {
     world,
@@ -184,6 +205,9 @@ export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntr
     tail: Promise.resolve(),
     over: Promise.withResolvers<RunState>(),
     watching: new Set(),
+    waiting: new Set(),
+    // What an earlier process began spends no money without the user; who started it by hand reads it when they like.
+    start: begun && run.started_by === "model",
   }
   holding.record.again(left, state)
   for (const work of Object.values(state.open)) if (!state.held.includes(work.key)) begin(holding, work)
@@ -198,5 +222,10 @@ export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntr
       holding.watching.add(heard)
       return () => void holding.watching.delete(heard)
     },
+    waitedBy(waiter) {
+      holding.waiting.add(waiter)
+      return () => void holding.waiting.delete(waiter)
+    },
+    quiet: () => void (holding.start = false),
   }
 }

@@ -1,10 +1,12 @@
 import { PassOverErrorCode, type Refusal } from "../domain/errors"
 import type { FlowCatalog } from "../handoff/catalog"
 import { advance } from "../handoff/machine"
+import { MACHINE } from "../handoff/fold"
 import type { FlowPlan } from "../handoff/plan"
 import { ENDED, newRun, type FlowInputEntry, type RunState } from "../handoff/state"
 import type { Engine, Project } from "./engine"
-import { handsOf, hold, NOBODY, stateOf, takeOver, type FlowOptions, type Hands } from "./flow-hands"
+import { bringEnds, endAnswered, endMissed } from "./flow-deliver"
+import { foreign, handsOf, hold, NOBODY, stateOf, takeOver, type FlowOptions, type Hands } from "./flow-hands"
 import { idle, inputProblem, no, planOf } from "./flow-plan"
 import { flowEvent, type Carried } from "./flow-run"
 import type { FlowRun } from "./port-flow"
@@ -36,6 +38,12 @@ export type Flows = {
   /** Carries out what is asked from elsewhere: of this process's runs, and of those that nobody carries any more. */
   attend(alive: Alive): Promise<void>
   carried(run_id: string): Carried | undefined
+  /** Brings what ended before its process could bring it. */
+  bring(alive: Alive): Promise<void>
+  /** The tool call that waited for a run was given up. */
+  missed(run_id: string): Promise<void>
+  /** A tool call has its answer stored. */
+  answered(call: { session_id: string; call_id: string; message_id: string }): Promise<void>
 }
 
 function newFlowRun({ engine, project, options }: Hands, plan: FlowPlan, wanted: StartFlow): FlowRun {
@@ -44,6 +52,7 @@ function newFlowRun({ engine, project, options }: Hands, plan: FlowPlan, wanted:
     flow: plan.name,
     plan,
     plan_hash: engine.hash(JSON.stringify(plan)),
+    machine: MACHINE,
     inputs: wanted.inputs,
     directory: project.directory,
     session_id: wanted.session_id ?? "",
@@ -72,7 +81,7 @@ async function start(hands: Hands, wanted: StartFlow): Promise<Started> {
   const first = advance(run.plan, newRun(run.inputs), entry.input, entry.at)
   const begun: FlowRun = { ...run, status: first.state.status }
   await engine.store.startRun({ run: begun, entry, event: flowEvent(begun, first.state, "flow.started", entry.at) })
-  if (begun.owner_id !== NOBODY) await hold(hands, begun)
+  if (begun.owner_id !== NOBODY) await hold(hands, begun, true)
   return { ok: true, run: begun }
 }
 
@@ -109,6 +118,9 @@ async function order(hands: Hands, { run_id, input, actor }: Order): Promise<Tol
   const { engine, options, carrying } = hands
   const carried = carrying.get(run_id)
   if (carried) return here(hands, carried, input)
+  const known = await engine.store.run(run_id)
+  const strange = known && foreign(known)
+  if (strange) return { ok: false, refusal: strange }
   const found = await stateOf(hands, run_id)
   if (!found) {
     const message = `No run ${run_id} is known in this project.`
@@ -126,19 +138,23 @@ async function order(hands: Hands, { run_id, input, actor }: Order): Promise<Tol
   return { ok: true, text: "Handed to the opencode that carries this run.", command_id }
 }
 
+const answered = (engine: Engine, command_id: string, told: Told) =>
+  engine.store.answerFlowCommand({
+    command_id,
+    status: told.ok ? "done" : "refused",
+    result: told.ok ? told.text : told.refusal.message,
+    at: engine.clock.now(),
+  })
+
 async function attend(hands: Hands, alive: Alive) {
   const { engine, project } = hands
   for (const command of await engine.store.flowCommands(project.directory)) {
     const run = await engine.store.run(command.run_id)
+    const strange = run && foreign(run)
+    if (strange) await answered(engine, command.command_id, { ok: false, refusal: strange })
     const carried = run && (await takeOver(hands, run, alive))
     if (!carried) continue
-    const told = await here(hands, carried, command.input)
-    await engine.store.answerFlowCommand({
-      command_id: command.command_id,
-      status: told.ok ? "done" : "refused",
-      result: told.ok ? told.text : told.refusal.message,
-      at: engine.clock.now(),
-    })
+    await answered(engine, command.command_id, await here(hands, carried, command.input))
   }
 }
 
@@ -166,5 +182,12 @@ export function createFlows(engine: Engine, project: Project, options: FlowOptio
     recover: (alive) => recover(hands, alive),
     attend: (alive) => attend(hands, alive),
     carried: (run_id) => hands.carrying.get(run_id),
+    bring: (alive) => bringEnds(engine, project, alive, (run_id) => stateOf(hands, run_id)),
+    missed: async (run_id) => {
+      hands.carrying.get(run_id)?.quiet()
+      const found = await stateOf(hands, run_id)
+      if (found && ENDED.includes(found.state.status)) await endMissed(engine, project, found)
+    },
+    answered: (call) => endAnswered(engine, call),
   }
 }

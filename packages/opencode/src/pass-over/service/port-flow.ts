@@ -10,6 +10,8 @@ export type FlowRun = {
   /** What runs is this definition, whatever becomes of its file. */
   plan: FlowPlan
   plan_hash: string
+  /** Which machine folds its journal; another may come to another state. */
+  machine: number
   inputs: Record<string, string>
   directory: string
   /** The session that its passes hang on. */
@@ -29,11 +31,32 @@ export type FlowRun = {
 
 export type FlowEntry = { seq: number; at: number; input: FlowInputEntry }
 
+/** The end of a run, on its way into the session that started it. */
+export type FlowDelivery = {
+  run_id: FlowRun["run_id"]
+  /** The entry that ended it. */
+  seq: number
+  session_id: string
+  directory: string
+  /** In the answer of the tool call that waits for it, or as a message. */
+  mode: "tool" | "message" | "none"
+  call_id: string | null
+  status: "pending" | "sending" | "delivered"
+  message_id: string | null
+  /** Who ended the run, or brings the result by now. */
+  owner_id: OwnerID
+}
+
+export type FlowEnd = Pick<FlowDelivery, "session_id" | "directory" | "mode" | "call_id" | "owner_id">
+
 export type FlowFilter = {
   directory?: string | undefined
   session_id?: string | undefined
   status?: readonly FlowStatus[] | undefined
   owner_id?: OwnerID | undefined
+  flow?: string | undefined
+  /** The last run of the page before. */
+  after?: string | undefined
   limit?: number | undefined
 }
 
@@ -61,6 +84,8 @@ export type FlowStore = {
     status: FlowStatus
     reason: string | null
     event: PassEvent
+    /** Where the entry ends the run: how its session hears of it. */
+    end?: FlowEnd | undefined
   }): Promise<"written" | "stale">
   run(run_id: string): Promise<FlowRun | undefined>
   /** The newest first. */
@@ -70,6 +95,13 @@ export type FlowStore = {
   claimRun(input: { run_id: string; from: OwnerID; owner_id: OwnerID }): Promise<FlowRun | undefined>
   /** Gives a run that began without one its session. */
   houseRun(input: { run_id: string; fence: number; session_id: string }): Promise<void>
+  /** Ends of runs that have not reached their sessions yet, the oldest first. */
+  flowDeliveries(of: { directory?: string; session_id?: string; run_id?: string }): Promise<FlowDelivery[]>
+  /** Takes a delivery in hand, for the one who does it; the message's id is written down before it is sent. */
+  takeFlowDelivery(input: { from: FlowDelivery; owner_id: OwnerID; message_id: string }): Promise<boolean>
+  /** Once: false where it was delivered before. */
+  flowDelivered(input: { of: FlowDelivery; message_id: string | null; at: number }): Promise<boolean>
+  redirectFlow(input: { of: FlowDelivery; mode: FlowDelivery["mode"] }): Promise<boolean>
   flowCommand(command: FlowCommand, at: number): Promise<void>
   /** What is asked of a project's runs and was not carried out yet, with who owns them. */
   flowCommands(directory: string): Promise<(FlowCommand & { owner_id: OwnerID })[]>

@@ -31,5 +31,5 @@ export type GateStore = {
   /** Takes it on oneself to carry out an answer, once. */
   actOn(gate_id: string, at: number): Promise<boolean>
   /** Nobody waits for these answers any more. */
-  withdraw(input: { pass_over_id?: PassID; run_id?: string; at: number }): Promise<string[]>
+  withdraw(input: { gate_id?: string; pass_over_id?: PassID; run_id?: string; at: number }): Promise<string[]>
 }

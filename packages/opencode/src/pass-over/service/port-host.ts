@@ -1,7 +1,6 @@
 import type { AgentInfo } from "../domain/agent"
 import type { ContextFile, ContextMessage, Todo } from "../domain/context"
-import type { AgentID, PassID, SessionID } from "../domain/id"
-import type { WorkOutput } from "../domain/output"
+import type { AgentID, SessionID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import type { Failure } from "../domain/retry"
 import type { Rule } from "../domain/right"
@@ -70,8 +69,8 @@ export type Host = {
   dismiss(session_id: SessionID, permission: string): Promise<void>
   /** Says something to a running child; it hears it at its next boundary. */
   say(session_id: SessionID, text: string, as: Pick<Pass, "subagent_id" | "model">): Promise<void>
-  /** An id for the message that brings a result: of the host's form, and to be recognised as this pass's. */
-  messageID(pass_over_id: PassID): string
+  /** An id for the message that brings a result: of the host's form, and to be recognised as that of this pass or run. */
+  messageID(of: string): string
   hasMessage(session_id: SessionID, message_id: string): Promise<boolean>
   /** Writes a result into a session, for the agent and model that are in use there now. */
   deliver(message: ResultMessage): Promise<"sent" | "gone">
@@ -83,8 +82,10 @@ export type ResultMessage = {
   text: string
   /** Whether the model goes on at once, or when the user speaks next. */
   start: boolean
-  pass: Pass
-  output: WorkOutput
+  /** The pass or the run that it tells of. */
+  of: string
+  /** Marks for whoever reads the session later. */
+  metadata: Record<string, unknown>
 }
 
 /** What the host tells about a session that a pass runs in. */

@@ -1,6 +1,7 @@
 import type { Over, Reserve, Used } from "../domain/budget"
 import type { PassID } from "../domain/id"
 import type { Limits, TreeBudget } from "../domain/limit"
+import type { Slot } from "../domain/queue"
 
 /** What a new pass asks for: a place among those that run, and a part of its tree's budget. */
 export type SlotRequest = {
@@ -20,6 +21,8 @@ export type SlotStore = {
   spend(input: { pass_over_id: PassID; tokens: number; cost: number; tree: TreeBudget }): Promise<Over | undefined>
   /** What a tree of passes has used and promised. */
   used(trace_id: PassID): Promise<Used>
+  /** Who runs and who stands in line just now, and how much providers that asked for less get. */
+  line(now: number): Promise<{ slots: Slot[]; cooling: ReadonlyMap<string, number> }>
   /** A provider asked for less: half as many at once for a while. */
   cool(input: { provider: string; until: number; now: number }): Promise<number>
 }

@@ -4,6 +4,7 @@ import { remaining } from "../domain/run"
 import type { Clock, Store } from "./port"
 import type { Host, Progress } from "./port-host"
 import type { LivePass } from "./port-live"
+import type { Running } from "./engine"
 import type { Runner } from "./runner"
 
 const EVERY_MS = 1_000
@@ -65,16 +66,23 @@ export function liveView({ pass, run }: Runner, clock: Clock): LivePass {
   }
 }
 
+// As many may run before each of them is shown less often.
+const FEW = 4
+
+export type Watching = { host: Host; clock: Clock; store: Store; running: Pick<Running, "all"> }
+
 /** Shows changes of a pass at most once a second: the first at once, the last in any case unless it has ended. */
-export function createProgress({ host, clock, store }: { host: Host; clock: Clock; store: Store }) {
+export function createProgress({ host, clock, store, running }: Watching) {
   const began = clock.mono()
-  let last = began + FIRST_MS - EVERY_MS
+  let last: number | undefined
+  let lived = false
   let unarm = () => {}
   let armed = false
 
   const show = (runner: Runner) => {
     armed = false
     last = clock.mono()
+    lived = true
     // A view that cannot be shown harms nobody; the pass goes on.
     host.progress(runner.pass, view(runner, clock.mono() - began)).catch(() => {})
     store.live(liveView(runner, clock)).catch(() => {})
@@ -84,13 +92,16 @@ export function createProgress({ host, clock, store }: { host: Host; clock: Cloc
     changed(runner: Runner) {
       if (runner.run.phase === "ended") {
         unarm()
-        store.unlive(runner.pass.id).catch(() => {})
+        if (lived) store.unlive(runner.pass.id).catch(() => {})
         return
       }
       if (armed || (runner.pass.child_session_id === null && runner.waiting === undefined)) return
       armed = true
-      // The first view waits a little too: a pass that is over in no time need not be shown on its way.
-      unarm = clock.after(Math.max(0, last + EVERY_MS - clock.mono()), () => show(runner))
+      // The first view waits a little too: a pass that is over in no time need not be shown on its way. And where many
+      // run, each is shown less often: a view costs the host more than it costs us.
+      const crowd = Math.max(1, running.all().length / FEW)
+      const next = last === undefined ? began + FIRST_MS * crowd : last + EVERY_MS * crowd
+      unarm = clock.after(Math.max(0, next - clock.mono()), () => show(runner))
     },
   }
 }

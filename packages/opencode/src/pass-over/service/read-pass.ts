@@ -4,10 +4,21 @@ import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { PassID } from "../domain/id"
 import { describeManifest, type Manifest } from "../domain/manifest"
 import type { Pass } from "../domain/pass"
+import type { SummaryRequest } from "../domain/output"
+import type { Effective } from "../domain/preference"
 import { readable } from "../domain/time"
 import type { Engine, Project } from "./engine"
+import type { Outcome } from "./port"
+import { generateSummary } from "./summary"
 
-export type Reading = { session_id: string; id?: string | undefined; offset?: number | undefined }
+export type Reading = {
+  session_id: string
+  id?: string | undefined
+  offset?: number | undefined
+  /** Tells it shorter, in this style, instead of giving all artifacts. */
+  summary?: SummaryRequest["style"] | undefined
+  focus?: SummaryRequest["focus"] | undefined
+}
 export type Read = { ok: true; text: string } | { ok: false; refusal: Refusal }
 
 const PAGE = 12_000
@@ -64,6 +75,20 @@ export async function passOf(engine: Engine, reading: { session_id: string; id: 
   return no.ok ? { ok: false, refusal: refuse(PassOverErrorCode.NOT_FOUND, "unknown") } : no
 }
 
+const whole = ({ output }: Outcome) =>
+  JSON.stringify({ summary: output.summary, artifacts: output.artifacts }, undefined, 1)
+
+/** §8: told by rules, or by the user's small model where their preference lets a model write. */
+function shorter(engine: Engine, project: Project, pass: Pass, { output }: Outcome, { summary, focus }: Reading) {
+  const by_model = (pass.preference.values as Effective).context_digest === "model"
+  const host = by_model ? project.host : {}
+  const style = summary ?? "bullet_points"
+  return generateSummary(
+    { host, tokens: engine.tokens, nonce: engine.ids.nonce },
+    { artifacts: output.artifacts, style, ...(focus ? { focus } : {}) },
+  )
+}
+
 /** The state of a pass, or its full artifacts page by page; without an id the passes of this session. */
 export async function readPass(engine: Engine, project: Project, reading: Reading): Promise<Read> {
   const root_session_id = await mine(engine, project, reading.session_id)
@@ -76,7 +101,7 @@ export async function readPass(engine: Engine, project: Project, reading: Readin
   if (!pass || pass.root_session_id !== root_session_id) return unknown(reading.id)
   const [outcome, kept] = await Promise.all([engine.store.outcome(pass.id), engine.store.request(pass.id)])
   if (!outcome) return { ok: true, text: running(engine, pass, kept?.manifest) }
-  const text = JSON.stringify({ summary: outcome.output.summary, artifacts: outcome.output.artifacts }, undefined, 1)
+  const text = reading.summary ? await shorter(engine, project, pass, outcome, reading) : whole(outcome)
   const reason = outcome.output.completion_reason
   return {
     ok: true,

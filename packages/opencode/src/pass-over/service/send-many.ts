@@ -1,5 +1,4 @@
 import { nthCall } from "../domain/call"
-import { headline } from "../domain/envelope"
 import { PassOverErrorCode, refuse, sentence, type Refusal } from "../domain/errors"
 import type { Pass } from "../domain/pass"
 import { send, type Sent } from "./api-send"
@@ -32,7 +31,11 @@ export async function sendMany(
     const sent = asks.map(() => ({ ok: false as const, refusal, pass_over_id: "" }))
     return { sent, results: Promise.resolve(sent.map(() => ({ ok: false, refusal }))) }
   }
-  const board = createBoard(project.host, engine.clock, asks.map(({ subagent }) => subagent))
+  const board = createBoard(
+    project.host,
+    engine.clock,
+    asks.map(({ subagent }) => subagent),
+  )
   const one = async (ask: Ask, at: number): Promise<Sent> => {
     // Each has a call id of its own, so that a batch that the host runs twice is one batch.
     const call_id = caller.call_id === null ? null : nthCall(caller.call_id, at + 1)
@@ -43,12 +46,12 @@ export async function sendMany(
     }))
   }
   const sent = await Promise.all(asks.map(one))
-  for (const [at, each] of sent.entries()) if (!each.ok) board.over(at, sentence(each.refusal))
+  for (const [at, each] of sent.entries()) if (!each.ok) board.refused(at, sentence(each.refusal))
   const results = sent.map(async (each, at): Promise<Many> => {
     if (!each.ok) return { ok: false, refusal: each.refusal }
     const { runner } = each
     const outcome = await runner.outcome
-    board.over(at, headline(outcome.output, outcome.usage.cost), runner.pass)
+    board.back(at, runner.pass, outcome)
     return { ok: true, pass: runner.pass, outcome }
   })
   return { sent, results: Promise.all(results) }

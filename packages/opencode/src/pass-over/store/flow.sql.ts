@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm"
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 import type { OwnerID, PassID } from "../domain/id"
-import type { FlowEntry, FlowRun } from "../service/port-flow"
+import type { FlowDelivery, FlowEntry, FlowRun } from "../service/port-flow"
 
 /** One run of a flow. The plan in it never changes. */
 export const FlowRunTable = sqliteTable(
@@ -11,6 +11,7 @@ export const FlowRunTable = sqliteTable(
     flow: text().notNull(),
     plan: text({ mode: "json" }).$type<FlowRun["plan"]>().notNull(),
     plan_hash: text().notNull(),
+    machine: integer().notNull(),
     inputs: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
     directory: text().notNull(),
     session_id: text().notNull(),
@@ -49,6 +50,34 @@ export const FlowEntryTable = sqliteTable(
     input: text({ mode: "json" }).$type<FlowEntry["input"]>().notNull(),
   },
   (table) => [primaryKey({ columns: [table.run_id, table.seq] })],
+)
+
+/** What a session has to hear of the end of a run: written with the entry that ends it. */
+export const FlowDeliveryTable = sqliteTable(
+  "pass_over_flow_deliveries",
+  {
+    run_id: text()
+      .$type<`run_${string}`>()
+      .notNull()
+      .references(() => FlowRunTable.run_id),
+    /** The entry that ended it: a run that is done again from a step ends again. */
+    seq: integer().notNull(),
+    session_id: text().notNull(),
+    directory: text().notNull(),
+    mode: text().$type<FlowDelivery["mode"]>().notNull(),
+    call_id: text(),
+    status: text().$type<FlowDelivery["status"]>().notNull(),
+    message_id: text(),
+    owner_id: text().$type<OwnerID>().notNull(),
+    time_created: integer().notNull(),
+    time_delivered: integer(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.run_id, table.seq] }),
+    index("pass_over_flow_deliveries_directory_idx")
+      .on(table.directory)
+      .where(sql`${table.status} <> 'delivered' and ${table.mode} <> 'none'`),
+  ],
 )
 
 export const FlowCommandTable = sqliteTable(

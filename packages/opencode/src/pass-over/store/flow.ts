@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, inArray, sql } from "drizzle-orm"
+import { and, asc, desc, eq, inArray, lt, sql } from "drizzle-orm"
 import type { FlowFilter, FlowRun, FlowStore } from "../service/port-flow"
+import { createFlowDeliveries, noteEnd } from "./flow-delivery"
 import { FlowCommandTable, FlowEntryTable, FlowRunTable, ResultCacheTable } from "./flow.sql"
 import { announce } from "./record"
 import type { Base } from "./statement"
@@ -40,6 +41,8 @@ function matching(filter: FlowFilter) {
     filter.session_id === undefined ? undefined : eq(FlowRunTable.session_id, filter.session_id),
     filter.owner_id === undefined ? undefined : eq(FlowRunTable.owner_id, filter.owner_id),
     filter.status === undefined ? undefined : inArray(FlowRunTable.status, [...filter.status]),
+    filter.flow === undefined ? undefined : eq(FlowRunTable.flow, filter.flow),
+    filter.after === undefined ? undefined : lt(FlowRunTable.run_id, filter.after as FlowRun["run_id"]),
   )
 }
 
@@ -78,6 +81,7 @@ function createRuns(base: Base): Runs {
         })
         if (rows.length === 0) return "stale"
         entry.run({ run_id: input.run_id, seq, at: when, input: JSON.stringify(input.entry.input) })
+        if (input.end) noteEnd(base, { run_id: input.run_id, seq, at: when, end: input.end })
         announce(run, input.event)
         return "written"
       }),
@@ -175,6 +179,7 @@ export function createFlows(base: Base): FlowStore {
   return {
     ...createRuns(base),
     ...createCommands(base),
+    ...createFlowDeliveries(base),
     cached: async (key) => db.select().from(ResultCacheTable).where(eq(ResultCacheTable.key, key)).get(),
     cache: (result) =>
       write(() => {

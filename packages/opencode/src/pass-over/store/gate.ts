@@ -45,8 +45,9 @@ function answer({ db, run }: Base, { gate_id, answer: given, at, ...kept }: Answ
   return { first, gate: one(db, gate_id) }
 }
 
-function withdraw({ db }: Base, { pass_over_id, run_id, at }: Parameters<GateStore["withdraw"]>[0]) {
+function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, at }: Parameters<GateStore["withdraw"]>[0]) {
   const of = [
+    ...(gate_id === undefined ? [] : [eq(GateTable.gate_id, gate_id)]),
     ...(pass_over_id === undefined ? [] : [eq(GateTable.pass_over_id, pass_over_id)]),
     ...(run_id === undefined ? [] : [eq(GateTable.run_id, run_id)]),
   ]

@@ -141,6 +141,8 @@ export function createSlots({ db, slots, write }: Base): SlotStore {
 
     used: async (trace_id) => slots.tree.get({ trace_id }) ?? NOTHING,
 
+    line: async (now) => ({ slots: open(db), cooling: cooling(db, now) }),
+
     cool: ({ provider, until, now }) =>
       write(() => {
         const running = open(db).filter(

@@ -10,6 +10,7 @@ import { answers, reads } from "../describe"
 import type { Env, ServerDeps } from "../deps"
 import { refused } from "../failure"
 import * as Schema from "../schema"
+import { standings, type Standing } from "../standing"
 
 const SHOWN = 400
 const MOST_EVENTS = 1_000
@@ -25,7 +26,13 @@ function limit(pass: Pass, name: "max_tokens" | "max_cost"): number {
   return typeof value === "number" ? value : 0
 }
 
-export function summary({ pass, result }: PassRow, live: LivePass | undefined): Schema.PassSummary {
+const NOWHERE: Standing = { queue: null, tree: null }
+
+export function summary(
+  { pass, result }: PassRow,
+  live: LivePass | undefined,
+  standing: Standing = NOWHERE,
+): Schema.PassSummary {
   const { objective, ...rest } = pass
   return {
     id: rest.id,
@@ -54,12 +61,14 @@ export function summary({ pass, result }: PassRow, live: LivePass | undefined): 
     max_cost: limit(pass, "max_cost"),
     result,
     live: live ?? null,
+    ...standing,
   }
 }
 
 async function summaries(deps: ServerDeps, rows: PassRow[]) {
   const lives = new Map((await deps.engine.store.lives()).map((live) => [live.pass_over_id, live]))
-  return rows.map((row) => summary(row, lives.get(row.pass.id)))
+  const places = await standings(deps, rows)
+  return rows.map((row) => summary(row, lives.get(row.pass.id), places.get(row.pass.id)))
 }
 
 async function page(deps: ServerDeps, { cursor, ...query }: z.infer<typeof Schema.PassListQuery>) {

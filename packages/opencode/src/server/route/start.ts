@@ -12,7 +12,7 @@ import * as Schema from "../schema-start"
 // Where an opencode has the project open it has answered by then; where one is started, asking again tells.
 const PATIENCE_MS = 1_500
 
-function folder(given: string): string {
+export function folder(given: string): string {
   try {
     if (isAbsolute(given) && statSync(given).isDirectory()) return realpathSync(given)
   } catch {
@@ -49,9 +49,11 @@ export function startRoutes(deps: ServerDeps) {
       async (c) => {
         const { directory, session_id, ...ask } = c.req.valid("json")
         const order = await orderStart(engine, { directory: folder(directory), session_id, ask, actor: deps.user })
-        void deps.summon(order).catch((error: unknown) =>
-          engine.log("warn", "an opencode could not be started", { start_id: order.start_id, error: String(error) }),
-        )
+        void deps
+          .summon(order)
+          .catch((error: unknown) =>
+            engine.log("warn", "an opencode could not be started", { start_id: order.start_id, error: String(error) }),
+          )
         const known = await startSettled(engine, order.start_id, PATIENCE_MS)
         if (known.refusal) throw refused(refuse(codeOf(known.refusal.code), known.refusal.message, known.refusal))
         return c.json(shown(known), 202)

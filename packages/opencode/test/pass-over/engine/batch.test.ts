@@ -126,7 +126,13 @@ test("after a crash behind the stored answer nothing is said a second time", asy
   using later = createEngineWorld({ owner: "2", seed: 1_000, store: world.engine.store })
   const part = { id: "prt_1", type: "tool" as const, tool_name: "pass_over", call_id: "call_1" }
   later.host.messages = async () => [
-    { id: "msg_1", role: "assistant", agent_name: "alice", timestamp: 1, parts: [{ ...part, tool_status: "completed" }] },
+    {
+      id: "msg_1",
+      role: "assistant",
+      agent_name: "alice",
+      timestamp: 1,
+      parts: [{ ...part, tool_status: "completed" }],
+    },
   ]
   await resume(later.engine, later.project, () => "dead")
   expect(later.host.delivered).toEqual([])

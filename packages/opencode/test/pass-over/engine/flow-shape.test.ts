@@ -95,6 +95,62 @@ steps:
 `
 const FREE = LINE.replace("budget: { passes: 2 }\n", "")
 
+describe("a budget that is used up among branches", () => {
+  const branches = Array.from({ length: 6 }, (_, at) => `      - { id: b${at}, agent: scout, objective: Branch ${at} }`)
+  const WIDE = `name: wide\nbudget: { passes: 2 }\nsteps:\n  - id: p\n    rule: all\n    parallel:\n${branches.join("\n")}\n`
+
+  test("asks once for all of them, and what is granted begins what it is enough for", async () => {
+    using scene = createFlowScene([WIDE])
+    every(scene)
+    const run = await scene.run("wide")
+    await scene.settled(run)
+    expect(asked(scene, "scout")).toHaveLength(2)
+    expect(await scene.questions(run)).toMatchObject([
+      { why: "budget", question: expect.stringContaining("wide, p: the budget of 2 passes is used up") },
+    ])
+    await scene.answer(run, "question", "Be brief")
+    await scene.settled(run)
+    expect(asked(scene, "scout")).toHaveLength(4)
+    expect(asked(scene, "scout")[2]?.text).toContain("ada decided: Be brief")
+    await scene.answer(run, "approve")
+    expect((await scene.settled(run))?.state).toMatchObject({
+      status: "completed",
+      results: { p: { passed: true, findings: { aggregation: { total: 6, passed: 6 } } } },
+    })
+    expect(await scene.engine.store.gates({ run_id: run.run_id })).toHaveLength(2)
+  })
+
+  test("withdraws its question when the branches that it is about are left out", async () => {
+    using scene = createFlowScene([`${WIDE.trimEnd()}\n  - { id: after, gate: release, items: ["Right?"] }\n`])
+    every(scene)
+    const run = await scene.run("wide")
+    await scene.settled(run)
+    for (const at of [2, 3, 4, 5]) {
+      const skip = { type: "skip", step: `p.b${at}`, actor: "ada", reason: "enough" } as const
+      expect(await scene.flows.order(run.run_id, skip, "ada")).toMatchObject({ ok: true })
+    }
+    expect((await scene.settled(run))?.state).toMatchObject({ status: "waiting", results: { p: { passed: true } } })
+    await scene.clock.advance(10)
+    expect((await scene.questions(run)).map(({ why }) => why)).toEqual(["gate"])
+  })
+
+  test("holds a branch that has to be repaired, and goes on with the repair", async () => {
+    using scene = createFlowScene([WIDE.replace("passes: 2", "passes: 6")])
+    let first = true
+    scene.host.script("scout", async (child) => {
+      const bad = first && child.prompt.text.includes("Branch 0")
+      if (bad) first = false
+      await leaves(child, bad ? { context_summary: "done" } : {})
+    })
+    const run = await scene.run("wide")
+    await scene.settled(run)
+    expect(await scene.questions(run)).toMatchObject([{ why: "budget", question: expect.stringContaining("wide, p:") }])
+    await scene.answer(run, "approve")
+    expect((await scene.settled(run))?.state.status).toBe("completed")
+    expect(asked(scene, "scout").filter(({ text }) => text.includes("What is wrong"))).toHaveLength(1)
+  })
+})
+
 describe("people at the wheel", () => {
   test("a paused run begins nothing, keeps what comes back, and goes on where it was", async () => {
     using scene = createFlowScene([FREE])
@@ -241,6 +297,37 @@ describe("an earlier answer", () => {
   test("is not used without the preference", async () => {
     using scene = createFlowScene([CACHED])
     every(scene)
+    await scene.settled(await scene.run("x"))
+    await scene.settled(await scene.run("x"))
+    expect(asked(scene, "scout")).toHaveLength(2)
+  })
+
+  const UNNAMED = CACHED.replace(", files: [src/total.ts]", "")
+
+  test("is not used once a file has changed that its child was seen reading, and again when that is as it was", async () => {
+    using scene = createFlowScene([UNNAMED, CACHED.replace("name: x", "name: y")])
+    every(scene)
+    allow(scene)
+    await scene.settled(await scene.run("x"))
+    scene.files.hashes.set("src/total.ts", "another")
+    await scene.settled(await scene.run("x"))
+    expect(asked(scene, "scout")).toHaveLength(2)
+    // What is named beforehand is part of the request itself.
+    await scene.settled(await scene.run("y"))
+    scene.files.hashes.delete("src/total.ts")
+    await scene.settled(await scene.run("y"))
+    scene.files.hashes.set("src/total.ts", "another")
+    await scene.settled(await scene.run("y"))
+    expect(asked(scene, "scout")).toHaveLength(4)
+  })
+
+  test("is not used where its child ran something, which may have read anything", async () => {
+    using scene = createFlowScene([CACHED])
+    allow(scene)
+    scene.host.script("scout", async (child) => {
+      child.tool("bash", { command: "cat secrets" }, "1")
+      await leaves(child)
+    })
     await scene.settled(await scene.run("x"))
     await scene.settled(await scene.run("x"))
     expect(asked(scene, "scout")).toHaveLength(2)

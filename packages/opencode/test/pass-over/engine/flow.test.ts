@@ -41,13 +41,13 @@ test("a flow passes from step to step, and what a step left goes along", async (
   expect(second?.text).toContain("Make totals")
   expect(second?.text).toContain("Looked at src/total.ts: total adds the columns of a row.")
   expect(second?.text).toContain("- All tests pass")
-  // Every pass was dealt with, and none of them entered the originator's session.
+  // Every pass was dealt with, and none of them entered the originator's session: the run's end does, once.
   const passes = await scene.engine.store.list({})
   expect(passes.map(({ status, return_required }) => ({ status, return_required }))).toEqual([
     { status: "processed", return_required: false },
     { status: "processed", return_required: false },
   ])
-  expect(scene.host.delivered).toEqual([])
+  expect(scene.host.delivered.map(({ of }) => of)).toEqual([run.run_id])
 })
 
 test("it leaves the files that the documents describe, and no drafts", async () => {
@@ -77,6 +77,18 @@ test("it leaves the files that the documents describe, and no drafts", async () 
     { id: "HO-001", from: "orchestrator", to: "scout", status: "completed" },
     { id: "HO-002", from: "scout", to: "general", status: "completed" },
   ])
+})
+
+test("its files lie elsewhere where the flow says so", async () => {
+  using scene = createFlowScene([LINE.replace("archive: true", "archive: audit/handoffs\nrun_base: build/runs")])
+  scene.host.script("scout", async (child) => void (await leaves(child, { decision: "PROCEED", findings })))
+  scene.host.script("general", async (child) => void (await leaves(child)))
+  const run = await scene.run("line", { goal: "totals" })
+  await scene.settled(run)
+  const written = [...scene.files.written.keys()].toSorted()
+  expect(written).toContain(`build/runs/${run.run_id}/state/current.json`)
+  expect(written).toContain("audit/handoffs/ses_root/handoffs/HO-001.yaml")
+  expect(written.filter((path) => !/^(?:build\/runs|audit\/handoffs)\//.test(path))).toEqual([])
 })
 
 const LOOP = `

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import type { PassOverPreferences } from "../../../src/pass-over/domain/preference"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld } from "../support/engine"
+import { readPass } from "../../../src/pass-over/service/read-pass"
 import { settle } from "../support/fake-clock"
 
 function world(preferences: PassOverPreferences): EngineWorld {
@@ -90,4 +91,21 @@ test("a provider that asks for patience gets fewer at once, and more again later
   }
   await settle(40)
   expect(waiting.waiting).toBeUndefined()
+})
+
+test("a result can be read in short, in each of the architecture's styles", async () => {
+  using made = world({})
+  made.host.script("audit", async (child) => {
+    await child.return({ ...VERDICT, findings: [{ severity: "error", category: "logic", message: "The sign is wrong", path: "a.ts", line: 4 }] })
+    child.step()
+    await child.told
+  })
+  const runner = await started(made)
+  await outcomeOf(made, runner)
+  const read = (summary: "bullet_points" | "narrative" | "decision_tree") =>
+    readPass(made.engine, made.project, { session_id: "ses_root", id: runner.pass.id, summary, focus: "all" })
+  const told = await Promise.all([read("bullet_points"), read("narrative"), read("decision_tree")])
+  const texts = told.map((each) => (each.ok ? each.text : each.refusal.message))
+  for (const text of texts) expect(text).toContain("The sign is wrong")
+  expect(new Set(texts.map((text) => text.split("\n").slice(3).join("\n"))).size).toBe(3)
 })

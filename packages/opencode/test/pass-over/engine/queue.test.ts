@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
 import type { LimitPreference } from "../../../src/pass-over/domain/limit"
+import { standing, type Slot, type Turn } from "../../../src/pass-over/domain/queue"
 import type { PassOverPreferences } from "../../../src/pass-over/domain/preference"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld, type EngineWorldOptions } from "../support/engine"
@@ -150,4 +151,31 @@ test("what a pass may use is reserved before it starts, so that two cannot both 
   })
   await outcomeOf(made, await started(made, { subagent: "scout" }))
   expect(answers).toEqual(["ok", "E015", "ok"])
+})
+
+test("a pass in line is told its place and what it waits for", () => {
+  const slot = (id: string, more: Partial<Slot> = {}): Slot => ({
+    pass_over_id: id,
+    parent_pass_id: null,
+    root_session_id: "ses",
+    wait: false,
+    subagent: "audit",
+    model: "p/m",
+    priority: "medium",
+    state: "queued",
+    time_created: 0,
+    ...more,
+  })
+  const limits = { running: 3, running_per_subagent: 2, running_per_model: 2, tree: {} }
+  const runs = (...more: Partial<Slot>[]) => more.map((one, index) => slot(`r${index}`, { state: "running", ...one }))
+  const at = (slots: Slot[], more: Partial<Turn> = {}) => standing(slots, "x", { limits, now: 0, ...more })
+  const scout = { subagent: "scout", model: "q/m" }
+  expect(at([...runs({}, {}, scout), slot("x")])).toEqual({ place: 1, what: "running", limit: 3 })
+  expect(at([...runs({}, { model: null }), slot("x")])).toEqual({ place: 1, what: "subagent", limit: 2 })
+  expect(at([...runs({ subagent: "a" }, { subagent: "b" }), slot("x")])).toEqual({ place: 1, what: "model", limit: 2 })
+  const cooling = new Map([["p", 1]])
+  expect(at([...runs({ subagent: "a" }), slot("x")], { cooling })).toEqual({ place: 1, what: "provider", limit: 1 })
+  expect(at([slot("w", { priority: "high" }), slot("x")])).toEqual({ place: 2, what: "line", limit: 0 })
+  expect(at([slot("x", { state: "running" })])).toBeUndefined()
+  expect(at([])).toBeUndefined()
 })

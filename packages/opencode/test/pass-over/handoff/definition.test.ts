@@ -115,6 +115,11 @@ describe("a definition", () => {
       ].slice(0, 2),
     ],
     ["a key twice", `name: x\nname: y\n`, ["2:1 Map keys must be unique"]],
+    [
+      "a folder outside of the project",
+      `${HEAD}${STEP}run_base: ../runs\n`,
+      ['8:11 run_base: Name a folder below the project: "work/runs".'],
+    ],
     ["nothing", "", ["1:1 a flow has a name and a list of steps"]],
   ]
   for (const [name, text, expected] of TABLE) {

@@ -16,13 +16,21 @@ const BATCH = {
   subagent: "audit",
   objective: "Review the first part",
   reason: "code_review",
-  more: [{ objective: "Review the second part" }, { subagent: "nobody", objective: "x" }, { objective: "Review the third part" }],
+  more: [
+    { objective: "Review the second part" },
+    { subagent: "nobody", objective: "x" },
+    { objective: "Review the third part" },
+  ],
 }
 
 const which = (request: ModelRequest) => /Review the (\w+) part/.exec(request.user)?.[1] ?? ""
 
 const back = (request: ModelRequest) =>
-  call("pass_over_return", { status: "completed", decision: "approved", decision_reason: `The ${which(request)} part holds.` })
+  call("pass_over_return", {
+    status: "completed",
+    decision: "approved",
+    decision_reason: `The ${which(request)} part holds.`,
+  })
 
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
   for (let left = 400; left > 0; left -= 1) {
@@ -44,7 +52,9 @@ test("one call with several passes: they run side by side, the part shows all, t
   model.play({
     agents: {
       alice: [call("pass_over", BATCH), answered],
-      audit: repeat((request: ModelRequest) => (which(request) === "first" ? reply(hold(door), back(request)) : back(request))),
+      audit: repeat((request: ModelRequest) =>
+        which(request) === "first" ? reply(hold(door), back(request)) : back(request),
+      ),
     },
   })
   const session = (await server.client.session.create()).data!.id
@@ -81,7 +91,9 @@ test("an opencode that is killed while a call with several passes runs loses non
   model.play({
     agents: {
       alice: [call("pass_over", BATCH)],
-      audit: repeat((request: ModelRequest) => (which(request) === "first" ? reply(hold(door), back(request)) : back(request))),
+      audit: repeat((request: ModelRequest) =>
+        which(request) === "first" ? reply(hold(door), back(request)) : back(request),
+      ),
     },
   })
   const session = (await server.client.session.create()).data!.id

@@ -82,9 +82,9 @@ test("the same objective to the same agent is refused the fourth time in a sessi
   const answer = await server.prompt({ agent: "alice", text: "Go." })
   expect(answer.text).toStartWith("Not done. E003 CYCLE_DETECTED: Repetition:")
   expect(toolCalls(answer.messages, "pass_over").map((part) => part.state.output?.split(":")[0])).toEqual([
-    "audit",
-    "audit",
-    "audit",
+    "UNVERIFIED · audit",
+    "UNVERIFIED · audit",
+    "UNVERIFIED · audit",
     "Not done. E003 CYCLE_DETECTED",
   ])
   expect(await store.list({ root_session_id: answer.sessionID })).toHaveLength(3)

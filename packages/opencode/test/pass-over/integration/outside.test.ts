@@ -136,7 +136,11 @@ test("a pass is started over HTTP with curl, and its record is read as the guide
     const found = await curl(`${url}/api/pass-over/${pass_over_id}`)
     return found.output ? found.pass : undefined
   }, "the outcome")
-  const audit = await curl("-X", "GET", `${url}/api/pass-over/audit?session_id=${pass.session_id}&start_time=1700000000`)
+  const audit = await curl(
+    "-X",
+    "GET",
+    `${url}/api/pass-over/audit?session_id=${pass.session_id}&start_time=1700000000`,
+  )
   expect(audit.items.map(({ action }: { action: string }) => action)).toContain("returned")
   const returns = await curl("-X", "GET", `${url}/api/pass-over/returns?session_id=${pass.session_id}`)
   expect(returns.items).toMatchObject([{ pass_over_id: pass.id }])

@@ -140,7 +140,7 @@ describe("rights", () => {
   const writes = (path: string) => [call("write", { filePath: at(path), content: "x\n" }), back()]
 
   test("can_modify_files", async () => {
-    await pass({ child: writes("may.txt") })
+    await pass({ child: writes("may.txt"), preferences: pair({ isolation: "none" }) })
     expect(content("may.txt")).toBe(true)
     await pass({ child: writes("may-not.txt"), preferences: subagent({ can_modify_files: false }) })
     expect(content("may-not.txt")).toBe(false)

@@ -150,6 +150,34 @@ for (const [name, moment] of CHOSEN) {
   })
 }
 
+test("opencode killed after a child's return that worked in a tree of its own: its changes are there to be decided about", async () => {
+  const { box, store } = held.world
+  const wrote = call("bash", { command: "echo made > made.txt; rm src/total.ts", description: "Change" })
+  const moment: Moment = {
+    play: (there) => ({
+      agents: {
+        alice: handover("Change it", { subagent: "general", override: { isolation: "worktree" } }),
+        general: [wrote, reply(back, hold(there))],
+      },
+    }),
+    status: "completed",
+    kept: ["finding", "file_modification"],
+  }
+  const killed = await killedAt(moment, 100)
+  await check(moment, killed)
+  const changes = await store.changes(killed.pass.id)
+  expect(changes.map(({ origin, files }) => [origin, files.map(({ path }) => path)])).toEqual([
+    ["isolated", ["made.txt", "src/total.ts"]],
+  ])
+  expect((await store.outcome(killed.pass.id))?.output.summary.change).toMatchObject({ files: 2, origin: "isolated" })
+  expect(box.read("src/total.ts")).toContain("total")
+  await held.server.client.instance.dispose()
+  await until("the end of its tree", async () =>
+    box.git("worktree", "list").trim().split("\n").length === 1 ? true : undefined,
+  )
+  await held.server.client.app.agents()
+})
+
 test("opencode's own task, killed in the middle, is still running after the restart", async () => {
   const { model } = held.world
   const there = gate()

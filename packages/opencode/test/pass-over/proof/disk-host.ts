@@ -53,8 +53,8 @@ export function createDiskHost(disk: Disk, options: ScriptedHostOptions): Script
     messages: async (session_id) => messages(session_id),
     hasMessage: async (_session_id, message_id) =>
       disk.lines().some((line) => line.kind === "delivered" && line.message_id === message_id),
-    deliver: async ({ message_id, pass }) => {
-      disk.keep({ kind: "delivered", message_id, pass_over_id: pass.id })
+    deliver: async ({ message_id, of }) => {
+      disk.keep({ kind: "delivered", message_id, pass_over_id: of })
       return "sent"
     },
     // A session of a process that is gone has nothing left to stop.

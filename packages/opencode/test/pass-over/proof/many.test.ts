@@ -36,6 +36,6 @@ test("1,000 interrupted passes all get their outcome, and their transcripts are 
   expect(await database.store.unread("/project", 10)).toEqual([])
   for (const id of ids) expect(broken(database.client, id)).toEqual([])
   expect(world.host.delivered).toHaveLength(1_000)
-  expect(new Set(world.host.delivered.map(({ pass }) => pass.id)).size).toBe(1_000)
+  expect(new Set(world.host.delivered.map(({ of }) => of)).size).toBe(1_000)
   expect(world.host.delivered.every(({ start }) => !start)).toBe(true)
 })

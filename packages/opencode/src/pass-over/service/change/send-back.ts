@@ -1,6 +1,7 @@
 import type { ChangeSet } from "../../domain/change/change"
 import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import { fence, freshNonce } from "../../domain/fence"
+import { resultMarks } from "../../domain/marker"
 import type { Pass } from "../../domain/pass"
 import type { Engine, Project } from "../engine"
 import type { Command } from "../port"
@@ -65,8 +66,8 @@ async function bring(engine: Engine, { host }: Project, command: Command) {
     message_id: host.messageID(pass.id),
     text: command.text,
     start: command.kind === "rework",
-    pass,
-    output: outcome.output,
+    of: pass.id,
+    metadata: resultMarks(pass, outcome.output),
   })
 }
 

@@ -111,11 +111,7 @@ async function hashes(deps: ChangeDeps, pass: Pass, { report, observed }: Ending
 }
 
 /** Writes down what a pass changed and what it wants changed, when it ends. */
-export async function takeChanges(
-  deps: ChangeDeps,
-  pass: Pass,
-  from: Ending,
-): Promise<Taken> {
+export async function takeChanges(deps: ChangeDeps, pass: Pass, from: Ending): Promise<Taken> {
   const { report, observed } = from
   const proposed = report ? await proposedFiles(deps, pass.directory, report) : []
   const found = observed?.files ?? []

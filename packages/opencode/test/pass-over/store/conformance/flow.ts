@@ -12,6 +12,7 @@ const run = (more: Partial<FlowRun> = {}): FlowRun => ({
   flow: "x",
   plan,
   plan_hash: "h",
+  machine: 1,
   inputs: { goal: "y" },
   directory: "/project",
   session_id: "ses_alice",

@@ -30,6 +30,18 @@ export function readContract(setup: Setup) {
       expect(await scene.store.byCall("ses_other", "call_1")).toBeUndefined()
     })
 
+    test("all passes of one call are found in the order of its asks, and those of no other call", async () => {
+      await using scene = await createScene(setup)
+      for (const call_id of ["call_1#10", "call_1", "call_1#2", "call_10", "call_10#2", "call_1:2", "call"])
+        await scene.opened({ call_id })
+      const found = async (call_id: string) =>
+        (await scene.store.ofCall("ses_alice", call_id)).map((pass) => pass.call_id)
+      expect(await found("call_1")).toEqual(["call_1", "call_1#2", "call_1#10"])
+      expect(await found("call_10")).toEqual(["call_10", "call_10#2"])
+      expect(await found("call_2")).toEqual([])
+      expect(await scene.store.ofCall("ses_other", "call_1")).toEqual([])
+    })
+
     test("a pass that no child was bound to is not found by any", async () => {
       await using scene = await createScene(setup)
       await scene.running()

@@ -1,0 +1,175 @@
+import { useQuery, useQueryClient } from "@tanstack/solid-query"
+import { createComputed, createSignal, For, Match, Show, Switch } from "solid-js"
+import { createStore, reconcile } from "solid-js/store"
+import type { Run } from "../../../opencode/src/server/schema-flow"
+import { api } from "../lib/api"
+import { duration, exactly, moment, shortPath } from "../lib/format"
+import { link } from "../lib/route"
+import { useNow } from "../lib/tick"
+import { WORDS } from "../lib/words"
+import { BadgeMark } from "./badge"
+import { FlowDiagram } from "./flow-diagram"
+import { Meter } from "./meter"
+import { orders, runBadge, spending, stepOrders, type Box } from "./pass-over-flows-view"
+import { Ask } from "./speak"
+import { Failed, Loading } from "./state"
+
+type Asking = { what: "cancel" } | { what: "skip"; step: string }
+
+function useOrders(id: () => string) {
+  const client = useQueryClient()
+  const [error, setError] = createSignal<unknown>()
+  const [said, setSaid] = createSignal("")
+  const runs = api.runs[":id"]
+  const param = () => ({ id: id() })
+  const send = async (work: () => Promise<{ json(): Promise<{ state: string; text: string }> }>) => {
+    setError(undefined)
+    try {
+      const { state, text } = await (await work()).json()
+      setSaid(state === "handed_over" ? text : "")
+    } finally {
+      await client.invalidateQueries({ queryKey: ["run", id()] })
+    }
+  }
+  const now = (work: Parameters<typeof send>[0]) => void send(work).catch(setError)
+  return {
+    error,
+    said,
+    pause: () => now(() => runs.pause.$post({ param: param(), json: {} })),
+    resume: () => now(() => runs.resume.$post({ param: param(), json: {} })),
+    retry: (step: string) => now(() => runs.retry.$post({ param: param(), json: { step } })),
+    cancel: (reason: string) => send(() => runs.cancel.$post({ param: param(), json: { reason } })),
+    skip: (step: string, reason: string) => send(() => runs.skip.$post({ param: param(), json: { step, reason } })),
+  }
+}
+
+type Orders = ReturnType<typeof useOrders>
+
+function Head(props: { run: Run; now: number; deeds: Orders; ask: (asking: Asking) => void }) {
+  const deed = { pause: () => props.deeds.pause(), resume: () => props.deeds.resume() }
+  return (
+    <header class="pass-head">
+      <div class="card-head">
+        <p class="meta">
+          <a href={link("flows")}>{WORDS.nav.flows}</a>
+        </p>
+        <BadgeMark badge={runBadge(props.run)} />
+      </div>
+      <h1>{props.run.flow}</h1>
+      <p class="meta">
+        <span>{WORDS.flows.step(props.run.step, props.run.steps)}</span>
+        <span title={exactly(props.run.time_created)}>{moment(props.run.time_created, props.now)}</span>
+        <span>{duration((props.run.time_ended ?? props.now) - props.run.time_created)}</span>
+        <span title={props.run.directory}>{shortPath(props.run.directory)}</span>
+        <span>{WORDS.flows.by[props.run.started_by]}</span>
+      </p>
+      <div class="limits">
+        <Meter limit={spending(props.run)} label={WORDS.pass.cost} />
+      </div>
+      <Show when={props.run.reason}>{(reason) => <p class="notice said">{reason()}</p>}</Show>
+      <Show when={!props.run.carried}>
+        <p class="hint">{WORDS.flows.waits_for_opencode}</p>
+      </Show>
+      <dl class="facts">
+        <For each={Object.entries(props.run.inputs)}>
+          {([name, value]) => (
+            <>
+              <dt>{name}</dt>
+              <dd class="said">{value}</dd>
+            </>
+          )}
+        </For>
+      </dl>
+      <div class="actions">
+        <For each={orders(props.run)}>
+          {(what) => (
+            <button
+              type="button"
+              class="button"
+              onClick={() => (what === "cancel" ? props.ask({ what }) : deed[what]())}
+            >
+              {WORDS.flows.order[what]}
+            </button>
+          )}
+        </For>
+      </div>
+      <Show when={props.deeds.said()}>
+        <p class="hint" role="status">
+          {props.deeds.said()}
+        </p>
+      </Show>
+      <Show when={props.deeds.error()}>{(caught) => <Failed error={caught()} />}</Show>
+    </header>
+  )
+}
+
+function Dialogs(props: { asking: Asking; deeds: Orders; close: () => void }) {
+  const step = () => (props.asking.what === "skip" ? props.asking.step : undefined)
+  return (
+    <Ask
+      close={props.close}
+      title={step() === undefined ? WORDS.flows.cancel_title : WORDS.flows.skip_title(step() ?? "")}
+      text={step() === undefined ? WORDS.flows.cancel_text : WORDS.flows.skip_text}
+      label={WORDS.flows.reason}
+      yes={step() === undefined ? WORDS.flows.order.cancel : WORDS.flows.order.skip}
+      no={WORDS.now.close}
+      needed={step() !== undefined}
+      danger={step() === undefined}
+      send={(reason) => {
+        const skipped = step()
+        return skipped === undefined ? props.deeds.cancel(reason) : props.deeds.skip(skipped, reason)
+      }}
+    />
+  )
+}
+
+/** A run of a flow as it goes: where it is, who works, who is waited for, what it has used. */
+export function RunPage(props: { id: string }) {
+  const now = useNow()
+  const deeds = useOrders(() => props.id)
+  const [asking, setAsking] = createSignal<Asking>()
+  const found = useQuery(() => ({
+    queryKey: ["run", props.id],
+    queryFn: async () => (await api.runs[":id"].$get({ param: { id: props.id } })).json(),
+  }))
+  // What changes about a step changes in its place: a button in hand stays the same.
+  const [shown, setShown] = createStore<{ run: Run | undefined }>({ run: undefined })
+  createComputed(() => found.data && setShown("run", reconcile(found.data, { key: "id", merge: true })))
+  const stepDeeds = (run: Run) => (box: Box) => (
+    <span class="box-deeds">
+      <For each={stepOrders(run, box)}>
+        {(what) => (
+          <button
+            type="button"
+            class="link"
+            onClick={() => (what === "retry" ? deeds.retry(box.id) : setAsking({ what, step: box.id }))}
+          >
+            {WORDS.flows.order[what]}
+            <span class="visually-hidden"> {box.id}</span>
+          </button>
+        )}
+      </For>
+    </span>
+  )
+  return (
+    <Switch>
+      <Match when={found.isError && !found.data}>
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      </Match>
+      <Match when={!shown.run}>
+        <Loading />
+      </Match>
+      <Match when={shown.run}>
+        {(run) => (
+          <article class="pass">
+            <Head run={run()} now={now()} deeds={deeds} ask={setAsking} />
+            <FlowDiagram nodes={run().nodes} running deeds={stepDeeds(run())} label={WORDS.flows.diagram(run().flow)} />
+            <Show when={asking()} keyed>
+              {(asked) => <Dialogs asking={asked} deeds={deeds} close={() => setAsking(undefined)} />}
+            </Show>
+          </article>
+        )}
+      </Match>
+    </Switch>
+  )
+}
