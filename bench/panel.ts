@@ -1,16 +1,19 @@
 /**
  * The panel's figures: events to 1, 10 and 100 listeners against bare Hono, from the moment that they are told to the
- * last listener who has them; the first view; a list of 100,000 entries.
+ * last listener who has them, next to what the commit alone takes; the first view; a list of 100,000 entries; and
+ * whether opencode is slowed by an open panel.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { launch, open } from "../packages/app/test/browser/support/browser"
+import { fillAudit } from "../packages/app/test/browser/support/many"
 import { buildPanel } from "../packages/app/script/build"
 import { folderOf } from "../packages/opencode/src/server/address"
 import { findServer, panelLink } from "../packages/opencode/src/server/client"
 import { openDatabase } from "../packages/opencode/src/pass-over/store/open"
 import { createStore } from "../packages/opencode/src/pass-over/store/store"
+import { panelOpen } from "./panel-open"
 import { quantile } from "./statistics"
 
 const ROUNDS = 300
@@ -70,7 +73,7 @@ async function listen(url: string, headers: Record<string, string>, count: numbe
 type Teller = { name: string; url: string; headers: Record<string, string>; tell: (word: string) => Promise<unknown> }
 
 async function measure(tellers: Teller[], count: number) {
-  const taken = new Map(tellers.map(({ name }) => [name, [] as number[]]))
+  const taken = new Map(tellers.flatMap(({ name }) => [name, `${name}, told`].map((one) => [one, [] as number[]])))
   const rooms = await Promise.all(tellers.map((teller) => listen(teller.url, teller.headers, count)))
   for (let round = 0; round < ROUNDS + WARM; round += 1) {
     for (const [index, teller] of tellers.entries()) {
@@ -78,8 +81,11 @@ async function measure(tellers: Teller[], count: number) {
       const heard = rooms[index]?.all(word)
       const began = performance.now()
       await teller.tell(word)
+      const told = performance.now()
       await heard
-      if (round >= WARM) taken.get(teller.name)?.push(performance.now() - began)
+      if (round < WARM) continue
+      taken.get(teller.name)?.push(performance.now() - began)
+      taken.get(`${teller.name}, told`)?.push(told - began)
     }
   }
   for (const room of rooms) room.close()
@@ -121,53 +127,11 @@ async function events(ours: { url: string; secret: string }, bare: { url: string
     console.log(
       `events to ${String(count).padStart(3)}: ours p50 ${ms(at("ours", 0.5))} p99 ${ms(at("ours", 0.99))}, ` +
         `bare Hono p50 ${ms(at("bare Hono", 0.5))} p99 ${ms(at("bare Hono", 0.99))}, ` +
+        `the commit alone p50 ${ms(at("ours, told", 0.5))} p99 ${ms(at("ours, told", 0.99))}, ` +
         `ratio ${(at("ours", 0.5) / at("bare Hono", 0.5)).toFixed(2)} / ${(at("ours", 0.99) / at("bare Hono", 0.99)).toFixed(2)}`,
     )
   }
   store.close()
-}
-
-/** A history of its own, written straight into the table: what is measured is the list. */
-function fillAudit() {
-  const opened = openDatabase(database)
-  if (!opened.ok) throw new Error(opened.problem)
-  const { client } = opened
-  const columns = client
-    .query<{ name: string; type: string; notnull: number; dflt_value: unknown }, []>(
-      "PRAGMA table_info(pass_over_audit)",
-    )
-    .all()
-  const given: Record<string, (n: number) => string | number | null> = {
-    id: (n) => n + 1,
-    session_id: (n) => `ses_${n % 50}`,
-    seq: (n) => Math.floor(n / 50) + 1,
-    directory: () => "/bench",
-    action: (n) => ["requested", "dispatched", "returned"][n % 3] ?? "",
-    actor: () => "alice",
-    originating_agent: () => "alice",
-    subagent: (n) => ["audit", "scout"][n % 2] ?? "",
-    pass_over_id: (n) => `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`,
-    timestamp: (n) => Date.now() - (ENTRIES - n) * 1_000,
-    summary: (n) => `Review number ${n} of the cart, with and without a discount`,
-    status: (n) => (n % 3 === 2 ? "completed" : null),
-    policy_overrides: () => "{}",
-  }
-  const names = columns.map(({ name }) => name)
-  const insert = client.prepare(
-    `insert into pass_over_audit (${names.join(", ")}) values (${names.map(() => "?").join(", ")})`,
-  )
-  client.transaction(() => {
-    for (let n = 0; n < ENTRIES; n += 1) {
-      const values = columns.map(({ name, type, notnull }) => {
-        const make = given[name]
-        if (make) return make(n)
-        if (notnull === 0) return null
-        return /int/i.test(type) ? 0 : ""
-      })
-      insert.run(...values)
-    }
-  })()
-  client.close()
 }
 
 async function panel(found: NonNullable<Awaited<ReturnType<typeof findServer>>>) {
@@ -229,9 +193,10 @@ try {
   const found = await findServer(folderOf(database))
   if (!found) throw new Error("the server does not answer")
   await events({ url: ours.url, secret: found.secret }, bare)
-  fillAudit()
+  fillAudit(database, ENTRIES)
   await panel(found)
   await Promise.all([ours.stop(), bare.stop()])
+  await panelOpen()
 } finally {
   rmSync(root, { recursive: true, force: true, maxRetries: 5 })
 }

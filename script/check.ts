@@ -9,9 +9,15 @@ const UNIT = {
     process.execPath,
     "test",
     "--only-failures",
-    "--path-ignore-patterns",
-    "**/integration/**",
-    "packages/opencode",
+    // What boots the real opencode or kills processes takes its time; it belongs to npm test.
+    ...[
+      "**/integration/**",
+      "**/proof/**",
+      "**/kill.test.ts",
+      "**/node_modules/**",
+      "packages/rehearsal/**",
+      "packages/app/**",
+    ].flatMap((pattern) => ["--path-ignore-patterns", pattern]),
   ],
 }
 

@@ -1,11 +1,12 @@
 /**
  * The proofs of "every pass ends once", all of them; `npm test` runs a part of each.
  *
- *   bun script/proof.ts [schedule|fault|kill] …
+ *   bun script/proof.ts [schedule|fault|kill|flow] …
  *
  * - schedule  10,000 schedules of everything that can end a pass, in the same millisecond
  * - fault     every fault of a provider at every position, 20 times each, and on the real opencode
  * - kill      kill -9 at 300 moments of the engine and at 20 of the real opencode
+ * - flow      kill -9 at 200 moments of the flow `feature` on the engine and at 15 on the real opencode
  */
 import { join } from "node:path"
 
@@ -14,6 +15,7 @@ const PROOFS: Record<string, string[]> = {
   schedule: [at("proof/schedule")],
   fault: [at("proof/fault"), at("integration/fault-real")],
   kill: [at("proof/kill"), at("integration/recovery")],
+  flow: [at("engine/flow-kill"), at("integration/flow-kill")],
 }
 
 const asked = process.argv.slice(2)

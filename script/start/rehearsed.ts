@@ -15,20 +15,21 @@ function report(request: ModelRequest) {
   return say(`${line}. I corrected src/cart.js as Audit suggested; the tests ${green ? "pass now" : "still fail"}.`)
 }
 
+const finding = {
+  severity: "error",
+  category: "logic_error",
+  message: "The discount is added to the sum instead of taken off it: 10 % off makes a cart 10 % dearer.",
+  path: "src/cart.js",
+  line: 4,
+  suggested_fix: "return Math.round(sum * (1 - discount / 100))",
+}
+
 /** The same story with a scripted model in place of a provider; all the rest is real. */
 export async function rehearsed(plugin: string): Promise<Story> {
   const began = performance.now()
   await using model = await createModel()
   await using box = await createSandbox({ model, plugins: [plugin], files: sampleFiles() })
   const cart = join(box.project, "src/cart.js")
-  const finding = {
-    severity: "error",
-    category: "logic_error",
-    message: "The discount is added to the sum instead of taken off it: 10 % off makes a cart 10 % dearer.",
-    path: "src/cart.js",
-    line: 4,
-    suggested_fix: "return Math.round(sum * (1 - discount / 100))",
-  }
   model.play({
     agents: {
       alice: [

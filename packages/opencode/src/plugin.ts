@@ -15,7 +15,7 @@ import { answerAsked, answeredThere } from "./session/asked"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
 import { createObserved } from "./session/observed"
-import { isTree, observedIn } from "./session/worktrees"
+import { homeOf, observedIn } from "./session/worktrees"
 import type { Tool } from "./tool/answer"
 import { brokenTools } from "./tool/broken"
 import { flowTool } from "./tool/flow"
@@ -68,10 +68,12 @@ const originatesHere = (files: ConfigFiles) => (name: string, mode: Mode) => {
 export function createPlugin(input: Opening["input"]) {
   const client = connect(input)
   const log = createLog(client)
+  // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
+  const home = homeOf(input.directory) ?? input
   // A tree of ours is heard with the ear that the one who made it listens with.
   const observed = observedIn(input.directory) ?? createObserved()
   const files = createConfigFiles({
-    project: () => projectFile(input.directory, input.worktree),
+    project: () => projectFile(home.directory, home.worktree),
     global: globalConfigPath(),
     warn: (message) => tell(client, log, message),
   })
@@ -80,7 +82,7 @@ export function createPlugin(input: Opening["input"]) {
   const opened = passOver.ok ? openProject(passOver, { input, client, observed, files, log }) : undefined
   const tools = opened ? toolsOf(opened) : Object.values(brokenTools(passOver.ok ? "" : passOver.problem, log))
   const named = new Map(tools.map((tool) => [tool.name, tool]))
-  const asking = { client, elsewhere: isTree(input.directory) }
+  const asking = { client, elsewhere: home !== input }
   let originators: ReadonlySet<string> = new Set(ORIGINATORS)
 
   return {

@@ -5,6 +5,7 @@ import { resolveAudit, type Written } from "./pass-over/domain/config"
 import { tendGates } from "./pass-over/service/act"
 import { adopt } from "./pass-over/service/adopt"
 import { answered } from "./pass-over/service/deliver"
+import { pruneContents } from "./pass-over/service/change/prune"
 import type { Engine, Project } from "./pass-over/service/engine"
 import type { Flows } from "./pass-over/service/flow"
 import type { Log } from "./pass-over/service/port"
@@ -20,7 +21,7 @@ import { createHost } from "./session/host"
 import type { Observed } from "./session/observed"
 import { createRoutedHost } from "./session/routed-host"
 import { stay } from "./standby/stay"
-import { hostAt, isTree, workspacesOf } from "./session/worktrees"
+import { homeOf, hostAt, workspacesOf } from "./session/worktrees"
 
 export type Opening = {
   input: Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
@@ -54,7 +55,7 @@ function createFlush(engine: Engine, { input, files, log }: Opening) {
     try {
       const audit = resolveAudit(files.read())
       if (!audit.log_all_passes) return
-      const folder = auditFolder(input.directory, audit.log_directory)
+      const folder = auditFolder((homeOf(input.directory) ?? input).directory, audit.log_directory)
       engine.store
         .flushAudit(session_id, (lines) => appendLines(folder, lines))
         .catch((error: unknown) => log("warn", "the audit log could not be written", { folder, error: String(error) }))
@@ -67,19 +68,30 @@ function createFlush(engine: Engine, { input, files, log }: Opening) {
 /** Takes part in a project: its host, its preferences, its flows, and what an earlier opencode left there. */
 export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper }, opening: Opening): Opened {
   const { input, client, observed, files, log } = opening
+  const home = homeOf(input.directory)
+  const directory = home?.directory ?? input.directory
   const project: Project = {
-    directory: input.directory,
+    directory,
+    ...(home ? { tree: input.directory } : {}),
     host: createRoutedHost(createHost({ client, directory: input.directory, observed }), hostAt(input)),
     workspaces: workspacesOf(engine, input),
-    written: async () => [await stored(engine, input.directory), ...files.read()],
+    written: async () => [await stored(engine, directory), ...files.read()],
     logged: createFlush(engine, opening),
   }
-  engine.projects.set(input.directory, project)
-  keepRetention(input.directory, () => resolveAudit(files.read()), log)
   const flows = projectFlows(engine, project, client, log)
-  const left = createLeft({ engine, project, flows }, log)
-  later(() => void keeper.recovered.then(left))
-  stay({ engine, keeper, client, directory: input.directory })
+  // The instance of a tree comes and goes; what has to be looked after is looked after where the user has the project.
+  if (!home) {
+    engine.projects.set(directory, project)
+    keepRetention({
+      directory,
+      settings: () => resolveAudit(files.read()),
+      contents: () => pruneContents(engine, alive),
+      log,
+    })
+    const left = createLeft({ engine, project, flows }, log)
+    later(() => void keeper.recovered.then(left))
+    stay({ engine, keeper, client, directory })
+  }
 
   return {
     engine,
@@ -95,12 +107,12 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       }
     },
     async close() {
+      if (home) return
       await project.workspaces
         ?.close()
         .catch((error: unknown) => log("warn", "trees are left", { error: String(error) }))
-      engine.projects.delete(input.directory)
-      // The instance of a tree of ours comes and goes while the process that made it stays.
-      if (!isTree(input.directory) && engine.running.all().length === 0) await keeper.leave()
+      engine.projects.delete(directory)
+      if (engine.running.all().length === 0) await keeper.leave()
     },
   }
 }

@@ -7,12 +7,23 @@ import { databasePath } from "./paths"
 const FIRST_MS = 60_000
 const AT_ONCE = 5
 
+export type Retention = {
+  directory: string
+  settings: () => AuditSettings
+  /** Forgets contents of files that nothing refers to. */
+  contents: () => Promise<void>
+  log: Log
+}
+
 /** Removes what is older than the user wants it kept, once a start. `pass-over audit prune` does all of it at once. */
-export function keepRetention(directory: string, settings: () => AuditSettings, log: Log) {
+export function keepRetention({ directory, settings, contents, log }: Retention) {
+  const failed = (what: string) => (error: unknown) =>
+    log("warn", `${what} could not be removed`, { directory, error: String(error) })
   setTimeout(() => {
-    prune(directory, settings, log).catch((error: unknown) =>
-      log("warn", "old audit lines could not be removed", { directory, error: String(error) }),
-    )
+    prune(directory, settings, log)
+      .catch(failed("old audit lines"))
+      .then(contents)
+      .catch(failed("contents that nothing refers to"))
   }, FIRST_MS).unref()
 }
 

@@ -75,7 +75,7 @@ async function createDatabase(binary: string): Promise<Uint8Array | undefined> {
       stdout: "pipe",
       stderr: "ignore",
     })
-    const path = (await child.stdout.text()).trim()
+    const path = (await new Response(child.stdout).text()).trim()
     if ((await child.exited) !== 0) return undefined
     // Folds the write-ahead log in, so that there is one file to copy.
     const database = new Database(path)

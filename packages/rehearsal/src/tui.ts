@@ -85,7 +85,7 @@ export async function startTui(input: TuiInput): Promise<Tui> {
 
 async function command(line: string[], env: Record<string, string>) {
   const child = Bun.spawn(line, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" })
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   if ((await child.exited) !== 0) throw new Error(`tmux: ${stderr.trim()}`)
   return stdout
 }

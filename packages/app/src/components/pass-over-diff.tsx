@@ -5,14 +5,12 @@ import { rows, type Hunk, type Layout, type PatchLine } from "./pass-over-change
 function Unified(props: { lines: readonly PatchLine[]; label: string }) {
   return (
     <pre class="diff" tabindex="0" aria-label={props.label}>
-      <For each={props.lines}>
+      <For each={props.lines.filter(({ sign }) => sign !== "@")}>
         {(line) => (
           <span data-sign={line.sign}>
-            <Show when={line.sign !== "@"} fallback={line.text}>
-              <i class="line-number">{line.old ?? ""}</i>
-              <i class="line-number">{line.new ?? ""}</i>
-              {line.sign} {line.text}
-            </Show>
+            <i class="line-number">{line.old ?? ""}</i>
+            <i class="line-number">{line.new ?? ""}</i>
+            {line.sign} {line.text}
             {"\n"}
           </span>
         )}
@@ -37,6 +35,12 @@ function Split(props: { lines: readonly PatchLine[]; label: string }) {
   return (
     <div class="diff split" tabindex="0" role="region" aria-label={props.label}>
       <table>
+        <colgroup>
+          <col class="number-column" />
+          <col />
+          <col class="number-column" />
+          <col />
+        </colgroup>
         <thead class="visually-hidden">
           <tr>
             <th scope="col" colspan="2">

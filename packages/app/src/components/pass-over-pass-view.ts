@@ -71,6 +71,31 @@ export function uses(events: readonly StoredEvent[], tools: readonly Of<"tool_re
   }))
 }
 
+export type Step =
+  | { type: "tool"; use: Use }
+  | { type: "said"; text: string; internal: boolean }
+  | { type: "decision"; question: string; answer: string; reasoning: string }
+
+/**
+ * What a child did and said, in the order in which it was kept. While it works that is what was seen of it, tool by
+ * tool; once it is over, everything that was kept of its session.
+ */
+export function transcript(events: readonly StoredEvent[], artifacts: readonly WorkArtifact[]) {
+  const tools = uses(events, sorted(artifacts).tools)
+  if (artifacts.length === 0) return { kept: false, steps: tools.map((use): Step => ({ type: "tool", use })) }
+  const rest = [...tools]
+  const steps = artifacts.flatMap((artifact): Step[] => {
+    if (artifact.type === "tool_result") return rest.splice(0, 1).map((use) => ({ type: "tool", use }))
+    if (artifact.type === "message")
+      return [{ type: "said", text: artifact.content, internal: artifact.role === "internal" }]
+    if (artifact.type !== "decision") return []
+    const { question, answer, reasoning } = artifact
+    return [{ type: "decision", question, answer, reasoning }]
+  })
+  // What was seen and not kept stands behind it.
+  return { kept: true, steps: [...steps, ...rest.map((use): Step => ({ type: "tool", use }))] }
+}
+
 /** One line to know a tool call by: what it was called with that says most. */
 export function useLine({ input }: Use): string {
   try {

@@ -120,7 +120,7 @@ function Row(props: {
             when={edited()}
             fallback={
               <span>
-                {WORDS.preferences.from_where} {props.one.where}
+                {props.one.where === WORDS.preferences.unset ? "" : WORDS.preferences.from_where} {props.one.where}
               </span>
             }
           >

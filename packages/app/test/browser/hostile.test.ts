@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import type { Browser } from "playwright-core"
 import { openGate } from "../../../opencode/src/pass-over/service/gate"
 import { HOSTILE, OWN } from "./support/attacks"
@@ -21,8 +23,24 @@ afterAll(async () => {
 })
 
 const refused: string[] = []
+const unfinished: string[] = []
+let changed = 0
 
 const filled = (text: string, other: string) => (text.trim() === "" ? other : text)
+
+/** A file with hostile content, under a hostile name where the system allows it. */
+function place(said: string, text: string, index: number): string {
+  for (const name of [said, `file-${index}.txt`]) {
+    try {
+      if (/[/\\]/.test(name) || name.length > 100 || name !== name.toWellFormed()) continue
+      writeFileSync(join(world.directory, name), text.toWellFormed())
+      return name
+    } catch {
+      // The system does not take this name.
+    }
+  }
+  return said
+}
 
 /** A pass with the same hostile text in every field that a model, a file or a person can fill. */
 async function plant(text: string, index: number) {
@@ -30,6 +48,7 @@ async function plant(text: string, index: number) {
   world.host.script("audit", async (child) => {
     child.tool(said.slice(0, 200), { [said.slice(0, 100)]: said }, said)
     child.say(`DECISION: ${said}\nAnswer: no\nReasoning: ${said}`)
+    const path = place(said, text, index)
     await child.return({
       status: "completed",
       decision: "rejected",
@@ -39,9 +58,9 @@ async function plant(text: string, index: number) {
       artifacts: [
         {
           type: "file_modification",
-          path: said,
-          old_content: text,
-          new_content: `${text}\n${text}`,
+          path,
+          old_content: text.toWellFormed(),
+          new_content: `${text}\n${text}`.toWellFormed(),
           reason: said,
           confidence: "low",
         },
@@ -58,7 +77,9 @@ async function plant(text: string, index: number) {
     { agent: `a ${text.slice(0, 100)}`, session_id: `ses ${text.slice(0, 100)}`, call_id: `call_${index}` },
   )
   if (!sent.ok) return void refused.push(sent.refusal.message)
-  await sent.runner.outcome
+  const { output } = await sent.runner.outcome
+  if (output.summary.change) changed += 1
+  if (output.status !== "completed") unfinished.push(output.completion_reason ?? "")
   return sent.runner.pass.id
 }
 
@@ -77,6 +98,29 @@ const ask = (text: string, index: number) =>
     ttl_ms: 3_600_000,
   })
 
+/** Flows with hostile text in what a file can say, and runs that ask a person with it. */
+async function plantFlows() {
+  const folder = join(world.directory, ".opencode", "flows")
+  const texts = OWN.filter((text) => text.trim() !== "" && text.isWellFormed()).slice(0, 60)
+  for (const [index, text] of texts.entries()) {
+    const steps = [{ id: "ask", gate: text, items: [text] }]
+    const flow = { name: `h${index}`, description: text, inputs: { x: { default: text, description: text } }, steps }
+    writeFileSync(join(folder, `h${index}.json`), JSON.stringify(flow))
+  }
+  writeFileSync(
+    join(folder, "<img src=x onerror=alert(1)>.yaml"),
+    `name: ${OWN[0]}\nsteps: "<script>alert(1)</script>"`,
+  )
+  const runs: string[] = []
+  for (const [index, text] of texts.slice(0, 10).entries()) {
+    const wanted = { session_id: "ses_root", originator: "alice", by: "model" as const, model: null }
+    const started = await world.flows.start({ name: `h${index}`, inputs: { x: text }, ...wanted })
+    if (started.ok) runs.push(started.run.run_id)
+  }
+  expect(runs.length).toBeGreaterThan(5)
+  return runs
+}
+
 test("there are enough attacks", () => {
   expect(new Set(OWN).size).toBeGreaterThanOrEqual(100)
   expect(HOSTILE.length).toBeGreaterThan(500)
@@ -90,6 +134,8 @@ test("hostile text in every field: nothing runs, nothing loads from elsewhere", 
     if (index % 6 === 0) await ask(text, index)
   }
   expect(ids.length > 500 ? [] : refused.slice(0, 3)).toEqual([])
+  expect(unfinished.length < 30 ? [] : [unfinished.length, ...unfinished.slice(0, 3)]).toEqual([])
+  expect(changed).toBeGreaterThan(500)
   await world.engine.store.putPreference({
     directory: world.directory,
     key: { level: "pair", from: "alice", to: "audit" },
@@ -99,6 +145,7 @@ test("hostile text in every field: nothing runs, nothing loads from elsewhere", 
     at: Date.now(),
   })
 
+  const runs = await plantFlows()
   const { page, trouble } = await open(browser)
   await page.exposeFunction("caught", (what: string) => void trouble.push(`ran: ${what}`))
   await page.addInitScript(
@@ -143,10 +190,12 @@ test("hostile text in every field: nothing runs, nothing loads from elsewhere", 
   await look("#/now")
   await look("#/inbox")
   await look("#/audit")
+  await look("#/flows")
+  for (const id of runs) await look(`#/run/${id}`)
   await look("#/preferences?from=alice&to=audit")
   const sample = ids.filter((_, index) => index < OWN.length || index % 5 === 0)
   for (const id of sample) await look(`#/pass/${id}/outcome`)
-  for (const tab of ["work", "context", "request", "timeline"])
+  for (const tab of ["changes", "work", "context", "request", "timeline"])
     for (const id of ids.slice(0, 30)) await look(`#/pass/${id}/${tab}`)
   for (const text of OWN.slice(0, 60))
     await look(

@@ -4,10 +4,14 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { launch, open, type Watched } from "./support/browser"
+import { fillAudit } from "./support/many"
 import { CART_BEFORE, fill, LIST_BEFORE, until } from "./support/story"
 import { createWorld, type World } from "./support/world"
 
 setDefaultTimeout(120_000)
+
+/** More than two pages of the list. */
+const MANY = 1_200
 
 const SHOTS = join(import.meta.dir, "../../../../artifact/panel")
 
@@ -35,7 +39,10 @@ async function enter(options: Parameters<typeof open>[1] = {}): Promise<Watched>
   return watched
 }
 
-const done = async () => (await world.engine.store.passes({ limit: 50 })).find((row) => row.result)?.pass.id ?? ""
+const done = async () =>
+  (await world.engine.store.passes({ limit: 50 })).find(
+    (row) => row.result && row.pass.objective.startsWith("Review src"),
+  )?.pass.id ?? ""
 
 async function pages(): Promise<Record<string, string>> {
   const id = await done()
@@ -100,6 +107,11 @@ describe("every page", () => {
           expect({ at, over: Math.max(0, over) }).toEqual({ at, over: 0 })
           await page.screenshot({ path: join(SHOTS, `${at}-${name}-${colorScheme}.png`) })
         }
+        await go(page, "#/audit")
+        await page.locator(".entry").first().click()
+        await page.locator(".glance h2, .glance h3, .glance a").first().waitFor()
+        expect(await serious(page)).toEqual([])
+        await page.screenshot({ path: join(SHOTS, `glance-${name}-${colorScheme}.png`) })
         expect(trouble).toEqual([])
         await context.close()
       })
@@ -291,6 +303,7 @@ describe("the story", () => {
 
   test("a change is gone through by keys alone: parts taken and declined with a reason, side by side, applied, sent back", async () => {
     const file = join(world.directory, "src/list.js")
+    mkdirSync(join(world.directory, "src"), { recursive: true })
     writeFileSync(file, LIST_BEFORE)
     const sent = await world.ask({ subagent: "painter", objective: "Rewrite the list in three places" })
     if (!sent.ok) throw new Error(sent.refusal.message)
@@ -366,13 +379,14 @@ describe("the story", () => {
     await page.getByRole("button", { name: "Resume" }).waitFor()
     filled.goOn()
     await box("check.numbers").getByText("done").waitFor()
-    expect(await box("agree").getByText("not yet").count()).toBe(1)
-    await page.getByRole("button", { name: "Resume" }).click()
     await box("agree").getByRole("link", { name: "Answer in the inbox" }).click()
-    await page.getByText("May this be released?").first().waitFor()
-    await page.keyboard.press("a")
-    await page.getByText("Nothing waits for you").waitFor()
+    const question = page.locator("article", { hasText: "May this be released?" })
+    await question.getByRole("button", { name: "Approve" }).click()
+    await question.waitFor({ state: "detached" })
     await go(page, `#/run/${filled.run}`)
+    await box("agree").getByText("done").waitFor()
+    expect(await box("write").getByText("not yet").count()).toBe(1)
+    await page.getByRole("button", { name: "Resume" }).click()
     await page.locator(".pass-head").getByText("completed").waitFor()
     await box("write").getByRole("link", { name: "Open its pass write" }).waitFor()
     await box("write").getByRole("button", { name: "Again from here write" }).click()
@@ -396,6 +410,32 @@ describe("the story", () => {
     await page.getByRole("link", { name: "Flows" }).first().click()
     await page.getByText("the next one").waitFor({ state: "detached" })
     expect(await page.locator(".line", { hasText: "release" }).count()).toBe(2)
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("many entries are scrolled through to the last one, each once and in order, with few of them in the page", async () => {
+    fillAudit(world.database, MANY)
+    const { page, trouble, context } = await enter()
+    await go(page, "#/audit?text=Review%20number")
+    await page.locator(".entry").first().waitFor()
+    const shown = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll(".entry-text")].map((entry) =>
+          Number(/number (\d+)/.exec(entry.textContent)?.[1]),
+        ),
+      )
+    const seen = new Set<number>()
+    await until(async () => {
+      const rows = await shown()
+      expect(rows.length).toBeLessThan(60)
+      expect(rows).toEqual(rows.toSorted((a, b) => b - a))
+      for (const row of rows) seen.add(row)
+      await page.evaluate(() => void document.querySelector(".entries > *")?.scrollBy(0, 400))
+      return rows.at(-1) === 0
+    }, 60_000)
+    expect(seen.size).toBe(MANY)
+    await page.getByText(`${MANY.toLocaleString("en")} entries`).waitFor()
     expect(trouble).toEqual([])
     await context.close()
   })

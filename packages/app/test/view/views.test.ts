@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test"
-import fc from "fast-check"
 import type { Explained, Explanation } from "../../../opencode/src/pass-over/domain/explain"
 import {
   AgentPairPreference,
@@ -14,19 +13,17 @@ import { ReturnStatus } from "../../../opencode/src/pass-over/domain/return-cont
 import type { PassSummary } from "../../../opencode/src/server/schema"
 import { SETTINGS } from "../../../opencode/src/server/settings"
 import { actionBadge, outcomeBadge, passBadge } from "../../src/components/badge-view"
-import {
-  EntryPage,
-  narrowed,
-  NO_FILTERS,
-  readFilters,
-  toQuery,
-  wantsMore,
-  writeFilters,
-} from "../../src/components/pass-over-audit-view"
-import * as change from "../../src/components/pass-over-change-view"
-import * as flows from "../../src/components/pass-over-flows-view"
 import { deed, facts, moved, needsNote, otherwise } from "../../src/components/pass-over-inbox-view"
-import { diffLines, placeOf, sorted, tabOf, timeline, useLine, uses } from "../../src/components/pass-over-pass-view"
+import {
+  diffLines,
+  placeOf,
+  sorted,
+  tabOf,
+  timeline,
+  transcript,
+  useLine,
+  uses,
+} from "../../src/components/pass-over-pass-view"
 import * as prefs from "../../src/components/pass-over-preferences-view"
 import {
   badged,
@@ -44,10 +41,6 @@ import { bytes, countdown, duration, moment, money, shortPath, tokens } from "..
 import { stale } from "../../src/lib/live-view"
 import { readPlace, ticketIn, writePlace, type Page } from "../../src/lib/route-view"
 import { WORDS } from "../../src/lib/words"
-
-// As a browser has it: elsewhere a store is a plain object.
-const BROWSER_STORE = "../../node_modules/solid-js/store/dist/store.js"
-const { createStore } = (await import(BROWSER_STORE)) as typeof import("solid-js/store")
 
 const NOW = Date.UTC(2026, 0, 1, 12)
 
@@ -274,6 +267,26 @@ describe("a pass", () => {
     expect(useLine({ tool: "", failed: false, output: "", at: 0, input: "not\njson" })).toBe("not json")
   })
 
+  test("tells what a child did and said in the order in which it was kept, and loses nothing that was seen", () => {
+    const tool = (name: string) =>
+      ({ type: "tool_result", tool_name: name, call_id: name, input: {}, output: "", status: "success" }) as const
+    const said = { type: "message", role: "assistant", content: "Hm", visibility: "user_visible" } as const
+    const kinds = ({ steps }: ReturnType<typeof transcript>) =>
+      steps.map((step) => (step.type === "tool" ? step.use.tool : step.type))
+    const decided = { type: "decision", id: "d", question: "Is it?", answer: "no", reasoning: "x" } as const
+    expect(transcript([], [tool("read"), said, tool("grep"), decided]).kept).toBe(true)
+    expect(kinds(transcript([], [tool("read"), said, tool("grep"), decided]))).toEqual([
+      "read",
+      "said",
+      "grep",
+      "decision",
+    ])
+    const seen = ["read", "grep"].map((name) => event("pass.artifact", { tool: name, input: "{}", output: "" }))
+    expect(transcript(seen, [])).toMatchObject({ kept: false })
+    expect(kinds(transcript(seen, []))).toEqual(["read", "grep"])
+    expect(kinds(transcript(seen, [said]))).toEqual(["said", "read", "grep"])
+  })
+
   test("tells its story with who did what", () => {
     const line = { action: "returned", actor: "audit" } as never
     const own = { action: "dispatched", actor: "own_1" } as never
@@ -296,242 +309,6 @@ describe("a pass", () => {
     expect(diffLines("", "a").map(({ sign, text }) => sign + text)).toEqual(["+a"])
     expect(diffLines("a\na", "a").map(({ sign, text }) => sign + text)).toEqual([" a", "-a"])
     expect(diffLines("x".repeat(9) + "\n".repeat(9_999), "").length).toBe(4_000)
-  })
-})
-
-describe("a change", () => {
-  const PATCH = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n@@ -9 +9 @@\n-c\n+C\n"
-  const file = (taken: "all" | "none" | number[]) => ({ path: "x", taken, hunks: 2 })
-
-  test("is shown hunk by hunk, each line with its numbers", () => {
-    expect(
-      change
-        .hunks(PATCH)
-        .map(({ number, lines }) => [
-          number,
-          lines.map((line) => `${line.old ?? ""}:${line.new ?? ""}${line.sign}${line.text}`).join("|"),
-        ]),
-    ).toEqual([
-      [1, ":@@@ -1,2 +1,2 @@|1:1 a|2:-b|:2+B"],
-      [2, ":@@@ -9 +9 @@|9:-c|:9+C"],
-    ])
-    expect(change.hunks(null)).toEqual([])
-  })
-
-  test("side by side shows what comes beside what goes, and loses no line", () => {
-    const shown = (patch: string) =>
-      change
-        .hunks(patch)
-        .flatMap(({ lines }) => change.rows(lines))
-        .map((row) => `${row.old?.text ?? "·"}/${row.new?.text ?? "·"}`)
-    const head = "@@ -1,9 +1,9 @@\n"
-    expect(shown(`${head} a\n-b\n-c\n+B\n d\n`)).toEqual(["a/a", "b/B", "c/·", "d/d"])
-    expect(shown(`${head}-b\n+B\n+C\n d\n+e\n`)).toEqual(["b/B", "·/C", "d/d", "·/e"])
-    expect(shown(`${head}+x\n-b\n+B\n-c\n-d\n+C\n+D\n`)).toEqual(["·/x", "b/B", "c/C", "d/D"])
-    const line = fc.tuple(
-      fc.constantFrom("-", "+", " "),
-      fc.string({ maxLength: 3 }).map((text) => text.replaceAll("\n", "")),
-    )
-    fc.assert(
-      fc.property(fc.array(line, { maxLength: 40 }), (given) => {
-        const lines = change
-          .hunks(head + given.map(([sign, text]) => sign + text).join("\n"))
-          .flatMap((one) => one.lines)
-        const pairs = change.rows(lines)
-        const old = pairs.flatMap((pair) => (pair.old ? [pair.old.text] : []))
-        const fresh = pairs.flatMap((pair) => (pair.new ? [pair.new.text] : []))
-        expect(old).toEqual(given.filter(([sign]) => sign !== "+").map(([, text]) => text))
-        expect(fresh).toEqual(given.filter(([sign]) => sign !== "-").map(([, text]) => text))
-      }),
-      { seed: 7, numRuns: 300 },
-    )
-  })
-
-  test("is taken whole, in part or not at all", () => {
-    expect([
-      change.share(file("all")),
-      change.share(file([1])),
-      change.share(file([1, 2])),
-      change.share(file([])),
-    ]).toEqual(["all", "part", "all", "none"])
-    const files = [
-      { ...file("all"), refused: null },
-      { ...file("none"), path: ".git/config", refused: "never" },
-    ] as never
-    expect(change.all({ files }).map(({ path }) => path)).toEqual(["x"])
-    expect(change.chosen({ files })).toBe(1)
-  })
-
-  test("says of a file and of each of its parts what was decided, and why not", () => {
-    const no = (hunk: number | null, reason: string) => ({ hunk, reason })
-    expect(change.decided({ ...file("none"), declined: [] }, null).state).toBe("open")
-    expect(change.decided({ ...file("all"), declined: [] }, 2).state).toBe("accepted")
-    expect(change.decided({ ...file([1]), declined: [no(2, "later")] }, null).state).toBe("part")
-    expect(change.decided({ ...file([1]), declined: [no(2, "later")] }, 2)).toEqual({
-      state: "declined",
-      reason: "later",
-    })
-    expect(change.decided({ ...file("none"), declined: [no(null, "no")] }, 1)).toEqual({
-      state: "declined",
-      reason: "no",
-    })
-    expect(change.decline({ path: "x", hunk: 2 }, " ")).toEqual({ path: "x", hunk: 2, accepted: false, reason: null })
-  })
-
-  test("is gone through by keys: files, and the parts of those that have several", () => {
-    const files = [
-      { path: "one", hunks: 1, refused: null },
-      { path: "two", hunks: 2, refused: null },
-      { path: "never", hunks: 3, refused: "never" },
-    ]
-    expect(change.stops(files).map(({ path, hunk }) => `${path}${hunk ?? ""}`)).toEqual(["one", "two", "two1", "two2"])
-    const key = (key: string, more = {}) =>
-      change.deed({ key, ctrlKey: false, metaKey: false, altKey: false, typing: false, ...more })
-    expect(["j", "K", "a", "r", "v", "Enter"].map((one) => key(one))).toEqual([
-      "next",
-      "previous",
-      "accept",
-      "decline",
-      "layout",
-      undefined,
-    ])
-    expect([key("a", { typing: true }), key("a", { ctrlKey: true })]).toEqual([undefined, undefined])
-  })
-
-  test("stands while its last application does", () => {
-    const one = (kind: string, status: string) => ({ kind, status }) as never
-    expect(change.standing({ applications: [one("apply", "undone"), one("undo", "done")] })).toBeUndefined()
-    expect(change.standing({ applications: [one("apply", "undone"), one("apply", "done")] })).toBeDefined()
-  })
-})
-
-describe("the audit", () => {
-  test("keeps its filters in the address, and only those that narrow", () => {
-    const filters = { ...NO_FILTERS, text: "cart", since: "day" }
-    expect(readFilters(writeFilters(filters))).toEqual(filters)
-    expect(writeFilters(NO_FILTERS)).toEqual({})
-    expect([narrowed(NO_FILTERS), narrowed(filters)]).toEqual([false, true])
-    expect(readFilters({ since: "tomorrow" }).since).toBe("all")
-  })
-
-  test("asks the same question for a minute", () => {
-    expect(toQuery({ ...NO_FILTERS, since: "hour" }, NOW + 1)).toEqual(
-      toQuery({ ...NO_FILTERS, since: "hour" }, NOW + 59_000),
-    )
-    expect(toQuery({ text: " a ", from: "b", to: "e", action: "c", outcome: "d", since: "all" }, NOW)).toEqual({
-      text: "a",
-      originating_agent: "b",
-      subagent: "e",
-      action: "c",
-      status: "d",
-    })
-  })
-
-  test("asks for more before the end is reached, once", () => {
-    const at = { last: 470, loaded: 500, more: true, loading: false }
-    expect([
-      wantsMore(at),
-      wantsMore({ ...at, loading: true }),
-      wantsMore({ ...at, more: false }),
-      wantsMore({ ...at, last: 100 }),
-    ]).toEqual([true, false, false, false])
-  })
-})
-
-describe("pages of entries", () => {
-  test("are left alone by a store, which walks through everything plain", () => {
-    const items = [{ seq: 1 }] as never
-    const [held] = createStore({ kept: new EntryPage(items, null), plain: { items } })
-    expect(held.kept.items).toBe(items)
-    expect(held.plain.items).not.toBe(items)
-  })
-})
-
-describe("a run of a flow", () => {
-  const box = (more: Partial<flows.Box> = {}): flows.Box => ({
-    id: "write",
-    kind: "pass",
-    about: "audit",
-    mark: "pending",
-    conditional: false,
-    critic: null,
-    result: null,
-    working: [],
-    waiting: [],
-    ...more,
-  })
-  const MARKS = ["done", "failed", "skipped", "active", "waiting", "pending"] as const
-  const STATUS = ["running", "waiting", "paused", "completed", "stopped", "cancelled"] as const
-
-  test("says in sign and word where it stands, and whether anybody carries it", () => {
-    const words = STATUS.map((status) => flows.runBadge({ status, carried: true }))
-    expect(new Set(words.map(({ sign, word }) => sign + word)).size).toBe(STATUS.length)
-    expect(flows.runBadge({ status: "running", carried: false }).word).toBe("waiting for opencode")
-    expect(new Set(MARKS.map((mark) => flows.boxBadge({ mark }).word)).size).toBe(MARKS.length)
-  })
-
-  test("is asked only what makes sense just now", () => {
-    expect(STATUS.map((status) => flows.orders({ status }).join())).toEqual([
-      "pause,cancel",
-      "pause,cancel",
-      "resume,cancel",
-      "",
-      "",
-      "",
-    ])
-    expect(MARKS.map((mark) => flows.stepOrders({ status: "running" }, box({ mark })).join())).toEqual([
-      "retry",
-      "retry",
-      "retry",
-      "retry,skip",
-      "retry,skip",
-      "skip",
-    ])
-    expect(flows.stepOrders({ status: "completed" }, box({ mark: "pending" }))).toEqual([])
-  })
-
-  test("tells of each step who works, who is waited for, and what it came to", () => {
-    expect(flows.boxLines(box({ working: [{ agent: "audit", role: "critic", round: 2 }] }))).toEqual([
-      "audit works (critic), round 2",
-    ])
-    expect(flows.boxLines(box({ waiting: [{ why: "gate", reason: "May it?" }] }))).toEqual([
-      "waits for you (gate): May it?",
-    ])
-    const result = {
-      status: "VERIFIED",
-      reason: null,
-      summary: "It adds",
-      rounds: 2,
-      tokens: 1_200,
-      cost: 0.03,
-      cached: false,
-      pass_over_id: null,
-    }
-    expect(flows.boxLines(box({ result }))).toEqual(["It adds", "2 rounds · 1,200 tokens · $0.03"])
-  })
-
-  test("measures what it has used by what its flow allows", () => {
-    const usage = { passes: 9, tokens: 1_000, cost: 0.5 }
-    expect(flows.spending({ usage, budget: {} })).toEqual({
-      text: "9 passes · 1,000 tokens · $0.50",
-      used: undefined,
-      short: false,
-    })
-    expect(flows.spending({ usage, budget: { passes: 10, cost: 2 } })).toEqual({
-      text: "9 / 10 passes · 1,000 tokens · $0.50 / $2.00",
-      used: 0.9,
-      short: true,
-    })
-  })
-
-  test("starts with what it needs, and hands on only what was filled in", () => {
-    const inputs = [
-      { name: "what", required: true },
-      { name: "how", required: false },
-    ]
-    expect(flows.missing(inputs, { what: " " })).toEqual(["what"])
-    expect(flows.missing(inputs, { what: "x" })).toEqual([])
-    expect(flows.filled({ what: "x", how: " " })).toEqual({ what: "x" })
   })
 })
 

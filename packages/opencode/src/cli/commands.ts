@@ -1,5 +1,6 @@
 import type { Command } from "./command"
 import { audit } from "./commands/audit"
+import { apply, review, undo } from "./commands/change"
 import { config } from "./commands/config"
 import { doctor } from "./commands/doctor"
 import { flow } from "./commands/flow"
@@ -23,6 +24,9 @@ export const COMMANDS: readonly Command[] = [
   show,
   cancel,
   message,
+  review,
+  apply,
+  undo,
   inbox,
   approve,
   reject,

@@ -6,6 +6,7 @@ import { createPassOver } from "../pass-over"
 import type { Engine } from "../pass-over/service/engine"
 import { databasePath } from "../paths"
 import { clock, ids } from "../runtime"
+import { runCommand } from "../session/run-command"
 import { tokens } from "../session/tokens"
 import { Stop } from "./command"
 import { EXIT } from "./exit"
@@ -13,9 +14,9 @@ import { EXIT } from "./exit"
 /** Who acts on this command line, as the audit names them. */
 export const actor = () => userName() ?? "user"
 
-/** The core over the user's database, for as long as one command. It runs no passes, so it is no owner of any. */
-export async function withEngine<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
-  const made = createPassOver({
+/** The core over the user's database. It runs no passes, so it is no owner of any. */
+export const openOutside = () =>
+  createPassOver({
     path: databasePath(),
     clock,
     ids,
@@ -26,7 +27,12 @@ export async function withEngine<T>(work: (engine: Engine) => Promise<T>): Promi
     user_id: userName(),
     headless: true,
     agents: { defaults: DEFAULTS, originators: ORIGINATORS },
+    run: runCommand,
   })
+
+/** The same, for as long as one command. */
+export async function withEngine<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
+  const made = openOutside()
   if (!made.ok) throw new Stop(EXIT.database, made.problem, "pass-over doctor says more.", "E014")
   try {
     return await work(made.engine)

@@ -1,4 +1,4 @@
-import { alive } from "../identity"
+import { alive, headless } from "../identity"
 import { createFlowFiles } from "../pass-over/store/flow-file"
 import type { Engine, Project } from "../pass-over/service/engine"
 import { createFlows, type Flows } from "../pass-over/service/flow"
@@ -14,6 +14,7 @@ export function projectFlows(engine: Engine, project: Project, client: Client, l
   const flows = createFlows(engine, project, {
     files: createFlowFiles(project.directory),
     catalog: async () => catalogOf(project.directory),
+    short: headless(),
     session: async (title) => (await call("make a session for a flow", client.session.create({ title }))).id,
   })
   const look = { due: false }

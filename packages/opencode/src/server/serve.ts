@@ -7,6 +7,7 @@ import { clock, databasePath, ids } from "../runtime"
 import { tokens } from "../session/tokens"
 import { AUDIT_DEFAULTS } from "../pass-over/domain/preference"
 import { runCommand } from "../session/run-command"
+import { summonFor } from "../flow/summon"
 import { callFor } from "../standby/call"
 import { folderOf, readAddress, writeAddress } from "./address"
 import { createApp } from "./app"
@@ -108,6 +109,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       audit: core.audit,
       verify: (directory) => verifyProject(database, directory),
       summon: (order) => callFor({ engine: core.engine, order }),
+      carry: (run_id) => summonFor(core.engine, { run_id }),
       secret: openSecret(folder),
       tickets: createTickets(),
       port: () => state.port,

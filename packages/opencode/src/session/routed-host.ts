@@ -23,6 +23,7 @@ export function createRoutedHost(main: Host, hostAt: (directory: string) => Host
     onlyReturn: (session_id) => at(session_id).onlyReturn(session_id),
     say: (session_id, text, pass) => at(session_id).say(session_id, text, pass),
     dismiss: (session_id, permission) => at(session_id).dismiss(session_id, permission),
+    deliver: (message) => at(message.session_id).deliver(message),
     // The last that is heard of a child: its place is not needed any more.
     close: async (session_id, text, metadata) => {
       await at(session_id).close(session_id, text, metadata)

@@ -16,10 +16,13 @@ import { createWorkspaces } from "./worktree"
 // The trees that this process has made, each with what its instance of opencode was heard saying. The instance of a
 // tree loads this plugin once more, and both have to hear with the same ear.
 const heard = new Map<string, Observed>()
-const trees = new Set<string>()
+const trees = new Map<string, Home>()
 
-/** Whether a directory is, or was, a tree of ours. */
-export const isTree = (directory: string) => trees.has(directory)
+/** A project as the user has it open. */
+type Home = Pick<PluginInput, "directory" | "worktree">
+
+/** The project that a directory stands for, where it is, or was, a tree of ours. */
+export const homeOf = (directory: string): Home | undefined => trees.get(directory)
 
 /** The ear of a directory, where it is a tree of ours. */
 export const observedIn = (directory: string): Observed | undefined => heard.get(directory)
@@ -32,7 +35,7 @@ export const hostAt =
   (directory: string): Host => {
     const observed = heard.get(directory) ?? createObserved()
     heard.set(directory, observed)
-    trees.add(directory)
+    trees.set(directory, homeOf(input.directory) ?? input)
     return createHost({ client: connect({ ...input, directory }), directory, observed })
   }
 
@@ -41,7 +44,7 @@ const VERSION = "1.18.33"
 /** Trees for the children of a project; none where the project is such a tree itself. */
 export function workspacesOf(engine: Engine, input: Input): Workspaces | undefined {
   const deps = changesOf(engine)
-  if (!deps || isTree(input.directory)) return
+  if (!deps || homeOf(input.directory)) return
   const client = connect(input)
   return createWorkspaces({
     store: engine.store,
@@ -53,6 +56,8 @@ export function workspacesOf(engine: Engine, input: Input): Workspaces | undefin
     version: VERSION,
     keep: (contents) => keep(deps, contents),
     gone: (owner_id) => dead(engine, alive, owner_id),
+    busy: () => engine.running.all().length > 0,
+    boot: async (directory) => void (await hostAt(input)(directory).agents()),
     dispose: async (directory) => {
       if (!heard.delete(directory)) return
       await client.instance.dispose({ directory })

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, readFileSync } from "node:fs"
 import { createServer, type AddressInfo } from "node:net"
 import { once } from "node:events"
 import { alive } from "../identity"
-import { PassOverErrorCode, refuse } from "../pass-over/domain/errors"
+import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
 import type { StartOrder } from "../pass-over/domain/start"
 import type { Engine } from "../pass-over/service/engine"
 import { refuseStart, startSettled } from "../pass-over/service/start"
 import { takeLock } from "../server/lock"
 import { opencodeBinary } from "./binary"
-import { STANDBY_NAME, standbyLock, standbyLog } from "./name"
+import { STANDBY_NAME, standbyLock, standbyLog, standbyTurn } from "./name"
 
 // An opencode that has the project open looks four times a second.
 const GRACE_MS = 1_000
@@ -29,9 +29,18 @@ async function freePort(): Promise<number> {
   return port
 }
 
-type Calling = { engine: Engine; order: StartOrder; env?: Readonly<Record<string, string | undefined>> }
+/** What an opencode is wanted for. */
+export type Wanted = {
+  directory: string
+  /** Whether nobody has taken it up yet. */
+  pending(): Promise<boolean>
+  /** Nobody will. */
+  refuse(refusal: Refusal): Promise<unknown>
+}
 
-const pending = async ({ engine, order }: Calling) => (await engine.store.start(order.start_id))?.state === "pending"
+type Calling = { engine: Engine; wanted: Wanted; env?: Readonly<Record<string, string | undefined>> }
+
+const pending = ({ wanted }: Calling) => wanted.pending()
 
 /** Whether an opencode is there that may have the project open. */
 async function anybody({ engine }: Calling): Promise<boolean> {
@@ -39,99 +48,136 @@ async function anybody({ engine }: Calling): Promise<boolean> {
   return owners.some((owner) => !("lost" in owner) && owner.owner_id !== engine.owner_id && alive(owner) !== "dead")
 }
 
+const pause = () => Bun.sleep(LOOK_MS)
+
 /** Waits until the order is taken up, if it is. */
 async function taken(calling: Calling, patience_ms: number, gone: () => boolean = () => false): Promise<boolean> {
   const until = performance.now() + patience_ms
   while (await pending(calling)) {
     if (gone() || performance.now() > until) return false
-    await Bun.sleep(LOOK_MS)
+    await pause()
   }
   return true
 }
 
-/** Makes opencode open the project: it loads a project, and its plugins, with the first request for it. */
-async function knock(url: string, directory: string, password: string, gone: () => boolean): Promise<boolean> {
-  const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` }
+type Child = { pid: number; url: string; password: string; log: string; gone(): boolean }
+
+/** A request that comes before opencode says that it listens is never answered. */
+async function listens({ log, gone }: Child): Promise<boolean> {
   const until = performance.now() + START_MS
   while (performance.now() < until && !gone()) {
-    const answer = await fetch(`${url}/agent?directory=${encodeURIComponent(directory)}`, {
-      headers,
-      redirect: "error",
-      signal: AbortSignal.timeout(START_MS),
-    }).catch(() => undefined)
-    if (answer?.ok) return true
-    await Bun.sleep(LOOK_MS)
+    if (readFileSync(log, "utf8").includes("listening on")) return true
+    await pause()
   }
   return false
 }
 
-/** Starts an opencode for the project alone. It ends itself when its passes have ended. */
-async function start(calling: Calling, binary: string): Promise<boolean> {
-  const { order, env = process.env } = calling
+/** Makes opencode open the project: it loads a project, and its plugins, with the first request for it. */
+async function opens({ url, password }: Child, directory: string): Promise<boolean> {
+  const answer = await fetch(`${url}/agent?directory=${encodeURIComponent(directory)}`, {
+    headers: { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` },
+    redirect: "error",
+    signal: AbortSignal.timeout(START_MS),
+  }).catch(() => undefined)
+  return answer?.ok === true
+}
+
+async function spawn({ wanted, env = process.env }: Calling, binary: string): Promise<Child> {
   const port = await freePort()
-  const log = openSync(standbyLog(order.directory), "w", 0o600)
   const password = randomBytes(24).toString("base64url")
+  const log = standbyLog(wanted.directory)
+  const output = openSync(log, "w", 0o600)
   // What runs this may be opencode's own binary told to be Bun; what is started here has to be opencode.
   const { BUN_BE_BUN: _bun, ...rest } = env
   const child = Bun.spawn([binary, "serve", "--hostname", "127.0.0.1", "--port", String(port)], {
-    cwd: order.directory,
+    cwd: wanted.directory,
     env: {
       ...rest,
       OPENCODE_SERVER_USERNAME: "opencode",
       OPENCODE_SERVER_PASSWORD: password,
-      [STANDBY_NAME]: order.directory,
+      [STANDBY_NAME]: wanted.directory,
     },
-    // opencode does not get ready with its output in /dev/null.
-    stdio: ["ignore", log, log],
+    stdio: ["ignore", output, output],
     detached: true,
   })
-  closeSync(log)
+  closeSync(output)
   child.unref()
   const gone = () => child.exitCode !== null || child.signalCode !== null
-  const opened = await knock(`http://127.0.0.1:${port}`, order.directory, password, gone)
-  if (opened && (await taken(calling, LOAD_MS, gone))) return true
+  return { pid: child.pid, url: `http://127.0.0.1:${port}`, password, log, gone }
+}
+
+/** The child with all that it has started: opencode may be behind a script of its installer. */
+function kill({ pid, gone }: Child) {
+  if (gone()) return
+  try {
+    process.kill(-pid, "SIGTERM")
+  } catch {
+    // It was faster.
+  }
+}
+
+/** Starts an opencode for the project alone. It ends itself when its passes have ended. */
+async function start(calling: Calling, binary: string): Promise<boolean> {
+  const child = await spawn(calling, binary)
+  const opened = (await listens(child)) && (await opens(child, calling.wanted.directory))
+  if (opened && (await taken(calling, LOAD_MS, child.gone))) return true
   // Without our plugin in it nobody would ever end it.
-  if (!gone()) child.kill()
+  kill(child)
   return !(await pending(calling))
 }
 
-/** Waits as long as an opencode is there that was started for this project: it takes the order up, or is about to go. */
-async function answered(calling: Calling): Promise<boolean> {
-  const until = performance.now() + START_MS
-  while (performance.now() < until) {
-    const lock = takeLock(standbyLock(calling.order.directory))
-    lock?.release()
-    if (lock) break
-    if (await taken(calling, LOOK_MS)) return true
+const no = (message: string, suggestion: string) =>
+  refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, message, { suggestion })
+
+async function startOne(calling: Calling) {
+  const { wanted, env } = calling
+  const binary = opencodeBinary(env)
+  if (binary === undefined) {
+    const none = no("No opencode has this project open, and none is found to start.", INSTALL)
+    return void (await wanted.refuse(none))
   }
-  return !(await pending(calling))
+  if (await start(calling, binary)) return
+  const message = `${binary} was started in ${wanted.directory}, but Pass Over did not load there.`
+  const advice = "Run pass-over init there, and pass-over doctor to see what is wrong."
+  await wanted.refuse(no(message, advice))
+}
+
+const held = (path: string) => {
+  const lock = takeLock(path)
+  lock?.release()
+  return lock === undefined
 }
 
 async function answer(calling: Calling): Promise<void> {
-  const { engine, order, env } = calling
+  const { directory } = calling.wanted
   if ((await anybody(calling)) && (await taken(calling, GRACE_MS))) return
-  if (await answered(calling)) return
-  const binary = opencodeBinary(env)
-  if (binary === undefined) {
-    const message = "No opencode has this project open, and none is found to start."
-    const no = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, message, { suggestion: INSTALL })
-    return void (await refuseStart(engine, order.start_id, no))
+  while (await pending(calling)) {
+    const turn = takeLock(standbyTurn(directory))
+    try {
+      // One that was started for this project takes the order up, or is about to go.
+      if (turn && !held(standbyLock(directory))) return await startOne(calling)
+    } finally {
+      turn?.release()
+    }
+    await pause()
   }
-  // The second of two that start one at the same time finds its own gone again.
-  if ((await start(calling, binary)) || (await answered(calling))) return
-  const message = `${binary} was started in ${order.directory}, but Pass Over did not load there.`
-  const no = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, message, {
-    suggestion: "Run pass-over init there, and pass-over doctor to see what is wrong.",
-  })
-  await refuseStart(engine, order.start_id, no)
 }
 
-/**
- * Sees to it that an order is taken up: by an opencode that has the project open, or by one that is started for it.
- * Comes back when it was dealt with, one way or the other.
- */
-export async function callFor(calling: Calling): Promise<StartOrder> {
-  const { engine, order } = calling
-  if (!engine.projects.has(order.directory)) await answer(calling)
-  return startSettled(engine, order.start_id, LOAD_MS)
+/** Sees to it that something is taken up: by an opencode that has the project open, or by one that is started for it. */
+export async function summon(calling: Calling): Promise<void> {
+  if (!calling.engine.projects.has(calling.wanted.directory)) await answer(calling)
+}
+
+type Ordered = { engine: Engine; order: StartOrder; env?: Calling["env"] }
+
+/** Sees to it that an order is taken up. Comes back when it was dealt with, one way or the other. */
+export async function callFor({ engine, order, env }: Ordered): Promise<StartOrder> {
+  const { start_id, directory } = order
+  const wanted: Wanted = {
+    directory,
+    pending: async () => (await engine.store.start(start_id))?.state === "pending",
+    refuse: (refusal) => refuseStart(engine, start_id, refusal),
+  }
+  await summon({ engine, wanted, ...(env ? { env } : {}) })
+  return startSettled(engine, start_id, LOAD_MS)
 }

@@ -15,5 +15,8 @@ const at = (directory: string, kind: string) =>
 /** One such opencode for each project: whoever holds this is it. */
 export const standbyLock = (directory: string) => at(directory, "lock")
 
+/** Who holds this is about to start it. */
+export const standbyTurn = (directory: string) => at(directory, "turn")
+
 /** What it prints; nothing, when all is well. */
 export const standbyLog = (directory: string) => at(directory, "log")

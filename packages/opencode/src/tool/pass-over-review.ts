@@ -2,7 +2,7 @@ import type { ToolContext } from "@opencode-ai/plugin"
 import { join, relative } from "node:path"
 import { z } from "zod"
 import type { ChangeSet, Op } from "../pass-over/domain/change/change"
-import type { Verdict } from "../pass-over/domain/change/review"
+import { verdictsOf } from "../pass-over/domain/change/target"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
 import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from "../pass-over/service/change/act"
 import type { Permit } from "../pass-over/service/change/apply"
@@ -27,26 +27,6 @@ export const PassOverReviewArgs = z.strictObject({
   action: z.enum(["apply", "undo", "merge"]).optional(),
 })
 type Args = z.output<typeof PassOverReviewArgs>
-
-const HUNK = /^(.*)#(\d+)$/s
-
-/** "src/a.ts#2" is a hunk, unless a file has that very name. */
-function verdictOf(change: ChangeSet, target: string, accepted: boolean, reason: string | null): Verdict[] {
-  const paths = change.files.map(({ path }) => path)
-  if (target === "*") return paths.map((path) => ({ path, hunk: null, accepted, reason }))
-  const [, path, hunk] = paths.includes(target) ? [] : (HUNK.exec(target) ?? [])
-  if (path !== undefined && hunk !== undefined) return [{ path, hunk: Number(hunk), accepted, reason }]
-  return [{ path: target, hunk: null, accepted, reason }]
-}
-
-const words = (change: ChangeSet, { accept = [], reject = {} }: Args): Verdict[] => {
-  const all = [
-    ...accept.flatMap((target) => verdictOf(change, target, true, null)),
-    ...Object.entries(reject).flatMap(([target, reason]) => verdictOf(change, target, false, reason || null)),
-  ]
-  // What is said of a hunk goes before what is said of its file, in whatever order it was sent.
-  return all.toSorted((a, b) => Number(a.hunk !== null) - Number(b.hunk !== null))
-}
 
 /** Asks opencode's own question for every path, as if the agent edited the file itself. */
 const editing =
@@ -126,7 +106,7 @@ async function act(reviewing: Reviewing, args: Args): Promise<string | Refusal> 
   const found = await changeOf(deps, pass)
   if (!found.ok) return found.refusal
   const { change } = found
-  const verdicts = words(change, args)
+  const verdicts = verdictsOf(change, args)
   if (verdicts.length > 0) {
     const stray = await review(deps, { pass, change, verdicts, actor: context.agent })
     if (stray) return stray

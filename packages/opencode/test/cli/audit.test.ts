@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "no
 import { join } from "node:path"
 import { EXIT } from "../../src/cli/exit"
 import { appendLines } from "../../src/pass-over/store/audit-file"
+import { openStore } from "../pass-over/support/database"
 import { outcomeOf, started, VERDICT } from "../pass-over/support/drive"
 import { createEngineWorld } from "../pass-over/support/engine"
 import { createHome, type Home } from "./support"
@@ -109,8 +110,20 @@ test("what is old is pruned, and what is young stays", async () => {
   const young = await home.on({ width: 0, now: pass.time_created + 1_000 }, "audit", "prune", "--json")
   expect(young.json()).toMatchObject({ days: 30, lines: 0 })
   const old = await home.on({ width: 0, now: pass.time_created + 100 * 86_400_000 }, "audit", "prune", "--json")
-  expect(old.json()).toMatchObject({ days: 30, lines: 3, files: 1 })
+  expect(old.json()).toMatchObject({ days: 30, lines: 3, files: 1, contents: 0 })
   expect(((await home.run("audit", "query", "--json")).json() as { lines: unknown[] }).lines).toEqual([])
+})
+
+test("pruning takes contents along that nothing refers to, once they are a day old", async () => {
+  using home = createHome()
+  const { time_created: at } = await recorded(home)
+  using database = openStore(home.database)
+  await database.store.putPieces([{ hash: "h1", position: 0, content: new TextEncoder().encode("left over") }])
+  await database.store.closeBlobs([{ hash: "h1", bytes: 9, pieces: 1 }], at)
+  const prune = async (now: number) => (await home.on({ width: 0, now }, "audit", "prune", "--json")).json()
+  expect(await prune(at + 60_000)).toMatchObject({ contents: 0 })
+  expect(await prune(at + 2 * 86_400_000)).toMatchObject({ lines: 0, contents: 1 })
+  expect(await database.store.blob("h1")).toBeUndefined()
 })
 
 test("a database that is lost is rebuilt from the log", async () => {

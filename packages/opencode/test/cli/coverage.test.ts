@@ -7,6 +7,7 @@ const PLACES = [
   "packages/opencode/src/pass-over",
   "packages/opencode/src",
   "packages/opencode/test/pass-over",
+  "packages/opencode/test",
   "packages/opencode",
   "",
 ]

@@ -21,6 +21,14 @@ function write(home: Home, name: string, text: string) {
   writeFileSync(join(home.project, ".opencode/flows", name), text)
 }
 
+/** Starts a run where no opencode is found to start: whoever opens the project takes it. */
+async function begun(home: Home, ...words: string[]) {
+  const env = { PATH: "", PASS_OVER_OPENCODE: "" }
+  const ran = await home.on({ width: 100, env }, "flow", "run", "line", ...words, "--json")
+  expect(ran.code).toBe(EXIT.unconfirmed)
+  return ran.json() as { run_id: string; carried: boolean; reason: string }
+}
+
 /** An opencode that is open in the home's project and carries its flows. */
 function opencode(home: Home) {
   const world = createEngineWorld({ path: home.database, seed: 70_000 })
@@ -64,8 +72,8 @@ test("a run that is started here is carried by the opencode that is open in the 
   using home = createHome()
   write(home, "line.yaml", LINE)
   using world = opencode(home)
-  const started = await home.run("flow", "run", "line", "goal=totals", "--json")
-  const { run_id } = started.json() as { run_id: string }
+  const { run_id, ...told } = await begun(home, "goal=totals")
+  expect(told).toEqual({ carried: false, reason: "No opencode has this project open, and none is found to start." })
   expect((await home.run("flow", "show", run_id.slice(-12))).out).toContain("line: running")
   expect(await world.flows.recover(() => "alive")).toBe(1)
   await world.clock.until(() => world.flows.carried(run_id) === undefined)
@@ -81,10 +89,10 @@ test("what is asked of a run is carried out there, and an ended run is done agai
   using home = createHome()
   write(home, "line.yaml", LINE)
   using world = opencode(home)
-  const { run_id } = (await home.run("flow", "run", "line", "goal=totals", "--json")).json() as { run_id: string }
+  const { run_id } = await begun(home, "goal=totals")
   await world.flows.recover(() => "alive")
   await world.clock.until(() => world.flows.carried(run_id) === undefined)
-  const asking = home.run("flow", "retry", run_id, "make")
+  const asking = home.on({ width: 100, env: { PATH: "", PASS_OVER_OPENCODE: "" } }, "flow", "retry", run_id, "make")
   await Bun.sleep(300)
   await world.flows.attend(() => "alive")
   expect(await asking).toMatchObject({ code: EXIT.ok })

@@ -88,6 +88,7 @@ test("a run that is started here is carried by an opencode of the project, and s
   using made = scene()
   const begun = await made.start()
   expect(begun).toMatchObject({ flow: "two", status: "running", carried: false, started_by: "person" })
+  expect(made.server.carried).toEqual([begun.run_id])
   expect((await made.run(begun.run_id)).nodes[0]?.mark).not.toBe("done")
   await made.look()
   await made.rested(begun.run_id)

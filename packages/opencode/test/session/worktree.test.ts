@@ -29,8 +29,8 @@ function repository(world: ChangeWorld) {
   git(world.project, "commit", "-qm", "one")
 }
 
-const pool = (world: ChangeWorld, more: { directory?: string; gone?: string[] } = {}) => {
-  const disposed: string[] = []
+const pool = (world: ChangeWorld, more: { directory?: string; gone?: string[]; busy?: boolean } = {}) => {
+  const [disposed, booted] = [new Array<string>(), new Array<string>()]
   const workspaces = createWorkspaces({
     store: world.store,
     log: () => {},
@@ -41,9 +41,12 @@ const pool = (world: ChangeWorld, more: { directory?: string; gone?: string[] } 
     version: "1.18.33",
     keep: (contents) => keep(world.deps, contents),
     gone: async (owner) => (more.gone ?? []).includes(owner),
+    boot: async (directory) => void booted.push(directory),
+    busy: () => more.busy ?? false,
+    warm_ms: 1,
     dispose: async (directory) => void disposed.push(directory),
   })
-  return { workspaces, disposed }
+  return { workspaces, disposed, booted }
 }
 
 const left = (world: ChangeWorld) =>
@@ -164,4 +167,44 @@ test("hooks and filters of the user's repository are not run, and its index is n
   expect(existsSync(world.folder.at("ran"))).toBe(false)
   expect(readFileSync(join(world.project, ".git/index")).equals(index)).toBe(true)
   await workspaces.close()
+})
+
+describe("a tree that is made ready", () => {
+  const ready = async (booted: readonly string[]) => {
+    for (let tries = 0; tries < 200 && booted.length === 0; tries += 1) await Bun.sleep(10)
+    return booted.length
+  }
+
+  test("is what the next pass gets, as the project is then; a second one is not made", async () => {
+    using world = await createChangeWorld()
+    repository(world)
+    const { workspaces, booted } = pool(world)
+    workspaces.expect()
+    expect(await ready(booted)).toBe(1)
+    workspaces.expect()
+    await Bun.sleep(50)
+    world.put("src/a.txt", "changed since\n")
+    const got = await workspaces.take(world.pass)
+    expect([booted, got.directory]).toEqual([[got.directory], got.directory])
+    expect(readFileSync(join(got.directory, "src/a.txt"), "utf8")).toBe("changed since\n")
+    await workspaces.release(got)
+    await workspaces.close()
+    expect(left(world)).toEqual([])
+  })
+
+  test("is not made while there is work, and what is being made when all ends is gone too", async () => {
+    using world = await createChangeWorld()
+    repository(world)
+    const busy = pool(world, { busy: true })
+    busy.workspaces.expect()
+    await Bun.sleep(100)
+    await busy.workspaces.close()
+    const ending = pool(world)
+    ending.workspaces.expect()
+    await Bun.sleep(5)
+    await ending.workspaces.close()
+    ending.workspaces.expect()
+    await Bun.sleep(50)
+    expect([busy.booted, left(world)]).toEqual([[], []])
+  })
 })

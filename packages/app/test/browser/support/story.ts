@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { openGate } from "../../../../opencode/src/pass-over/service/gate"
 import { leaves } from "../../../../opencode/test/pass-over/support/flow"
 import type { World } from "./world"
@@ -98,6 +100,8 @@ const ended = async (sent: Awaited<ReturnType<World["ask"]>>) => {
 
 /** A project in the middle of its day: some passes have come back, some run, one was refused, one question waits. */
 export async function fill(world: World) {
+  mkdirSync(join(world.directory, "src"), { recursive: true })
+  writeFileSync(join(world.directory, "src/cart.js"), CART_BEFORE)
   const taught = teach(world)
   await ended(
     await world.ask({
@@ -111,6 +115,8 @@ export async function fill(world: World) {
   await ended(
     await world.ask({ objective: "Check the invoice template against the new tax rules.", reason: "tax_change" }),
   )
+  const [row] = await world.engine.store.passes({ limit: 1 })
+  if (row?.result?.decision !== "needs_modification") throw new Error(`it came to ${JSON.stringify(row?.result)}`)
   await world.ask({ subagent: "nobody-we-know", objective: "Review it" })
   const scout = await world.ask({
     subagent: "scout",

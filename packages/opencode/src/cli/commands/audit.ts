@@ -9,6 +9,7 @@ import type { Audit, Fault } from "../../pass-over/service/port-audit"
 import { databasePath } from "../../paths"
 import { clean, oneLine, safeText } from "../clean"
 import { count, Stop, text, usage, type Command, type Invocation, type Option, type Values } from "../command"
+import { withEngine } from "../engine"
 import { EXIT } from "../exit"
 import { short } from "../find"
 import type { Output } from "../output"
@@ -176,6 +177,9 @@ async function toFile<T>(path: string, work: (write: (text: string) => void) => 
   }
 }
 
+// Whoever brings the content of a file names it within the hour: what nothing refers to a day later is left over.
+const LEFT_OVER_MS = 24 * 60 * 60 * 1000
+
 async function runPrune({ out, directory, options, now }: Invocation) {
   const { retention_days: kept } = resolveAudit(readConfig(directory))
   const days = count(options, "days", kept)
@@ -184,10 +188,12 @@ async function runPrune({ out, directory, options, now }: Invocation) {
       audit.prune({ retention_days: days, now: now() }),
     ),
   )
+  const contents = await withEngine(({ store }) => store.pruneBlobs(now() - LEFT_OVER_MS))
   if (out.json) {
-    out.value({ days, ...pruned })
+    out.value({ days, ...pruned, contents })
     return EXIT.ok
   }
+  if (contents > 0) out.line(`Removed ${plural(contents, "content")} of files that nothing refers to.`)
   out.line(
     `Removed ${plural(pruned.lines, "line")} and ${plural(pruned.files, "file")} that were older than ${plural(days, "day")}.`,
   )
@@ -251,7 +257,7 @@ export const audit: Command = {
     },
     {
       name: "prune",
-      summary: "remove what is older than audit.retention_days",
+      summary: "remove what is older than audit.retention_days, and contents of files that nothing refers to",
       options: [{ flags: "--days <n>", text: "this many days instead" }],
       examples: ["pass-over audit prune", "pass-over audit prune --days 90"],
       run: runPrune,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { sep } from "node:path"
 import { catalogOf } from "../../flow/catalog"
+import { summonFor } from "../../flow/summon"
 import { readable } from "../../pass-over/domain/time"
 import { readCatalog } from "../../pass-over/handoff/catalog"
 import { diagramMermaid, diagramText, progressOf } from "../../pass-over/handoff/diagram"
@@ -102,7 +103,7 @@ function inputsOf(words: readonly string[]): Record<string, string> {
   )
 }
 
-async function runStart({ out, directory, args: [name = "", ...words] }: Invocation) {
+async function runStart({ out, directory, args: [name = "", ...words], env }: Invocation) {
   const root = projectRoot(directory)
   return withEngine(async (engine) => {
     const started = await flowsOf(engine, root).start({
@@ -115,12 +116,14 @@ async function runStart({ out, directory, args: [name = "", ...words] }: Invocat
     })
     if (!started.ok) throw refused(started.refusal)
     const { run_id } = started.run
-    if (out.json) out.value({ run_id })
-    if (!out.json)
-      out.line(
-        `Run ${shortRun(run_id)} begins as soon as opencode is open in ${root}. pass-over flow show ${shortRun(run_id)} tells how it goes.`,
-      )
-    return EXIT.ok
+    const why = await out.progress("Waiting for opencode …", () => summonFor(engine, { run_id }, env))
+    if (out.json) out.value({ run_id, carried: why === undefined, ...(why ? { reason: why.message } : {}) })
+    if (!out.json) {
+      const shown = `pass-over flow show ${shortRun(run_id)} tells how it goes.`
+      if (why) out.line(`${why.message} ${why.suggestion}`)
+      out.line(`Run ${shortRun(run_id)} ${why ? `begins as soon as opencode is open in ${root}` : "runs"}. ${shown}`)
+    }
+    return why ? EXIT.unconfirmed : EXIT.ok
   })
 }
 
@@ -172,6 +175,8 @@ async function ordered(call: Invocation, make: (actor: string) => FlowInputEntry
     const told = await flowsOf(engine, run.directory).order(run.run_id, make(actor()), actor())
     if (!told.ok) throw refused(told.refusal)
     const answer = async () => {
+      const { command_id } = told
+      if (command_id !== undefined) await summonFor(engine, { run_id: run.run_id, command_id }, call.env)
       for (let waited = 0; told.command_id !== undefined && waited < PATIENCE_MS; waited += LOOK_MS) {
         const state = await engine.store.flowCommandState(told.command_id)
         if (state && state.status !== "pending") return state
@@ -201,7 +206,7 @@ const list: Command = {
 
 const start: Command = {
   name: "run",
-  summary: "start a flow; an open opencode carries it",
+  summary: "start a flow; an opencode carries it, and is started where none is open",
   args: [
     { name: "<flow>", text: "its name" },
     { name: "[inputs...]", text: "name=value" },

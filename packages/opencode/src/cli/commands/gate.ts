@@ -1,4 +1,5 @@
 import { sep } from "node:path"
+import { summonFor } from "../../flow/summon"
 import { told, type Gate, type GateVerdict } from "../../pass-over/domain/gate"
 import { readable } from "../../pass-over/domain/time"
 import { answerGate } from "../../pass-over/service/gate"
@@ -68,15 +69,22 @@ async function findGate(store: Store, given: string): Promise<Gate> {
   )
 }
 
-async function answer({ out, args: [given = "", ...words], options }: Invocation, verdict: GateVerdict) {
+async function answer({ out, args: [given = "", ...words], options, env }: Invocation, verdict: GateVerdict) {
   const note = text(options, "note") ?? (words.join(" ").trim() || null)
   if (verdict === "question" && note === null) throw usage("There is nothing to ask.")
   return withEngine(async (engine) => {
     const gate = await findGate(engine.store, given)
     const done = await answerGate(engine, gate.gate_id, { verdict, note, by: actor(), surface: "the command line" })
     if (!done.ok) throw refused(done.refusal)
+    const { run_id } = done.gate
+    // A run goes on from the answer, also where no opencode was left waiting for it.
+    const why =
+      run_id === null
+        ? undefined
+        : await out.progress("Waiting for opencode …", () => summonFor(engine, { run_id }, env))
     if (out.json) out.value({ gate: done.gate })
     if (!out.json) out.line(`${oneLine(gate.question)}\n${out.paint("bold", oneLine(told(done.gate)))}`)
+    if (why && !out.json) out.line(`${why.message} ${why.suggestion} The run goes on when opencode is open there.`)
     return EXIT.ok
   })
 }

@@ -224,7 +224,7 @@ export const SYSTEM: Effective = {
   gate_ttl_ms: 60 * 60 * 1000,
   gate_default: "reject",
   result_cache: false,
-  isolation: "none",
+  isolation: "auto",
   grant: [],
 }
 

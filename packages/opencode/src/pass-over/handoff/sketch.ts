@@ -43,17 +43,16 @@ function resultOf(state: RunState | undefined, id: string): SketchBox["result"] 
 }
 
 function boxOf(node: PlanNode | BranchNode, conditional: boolean, state: RunState | undefined): SketchBox {
-  const open = Object.values(state?.open ?? {}).filter(
-    (work) => work.node === node.id && !state?.held.includes(work.key),
-  )
-  const mark = markOf(state, node.id)
+  const all = Object.values(state?.open ?? {}).filter((work) => work.node === node.id)
+  const open = all.filter((work) => !state?.held.includes(work.key))
+  // What is held while the run is paused has not begun.
+  const held = all.length > 0 && open.length === 0
   const critic = node.kind === "pass" ? node.step.critic : undefined
   return {
     id: node.id,
     kind: node.kind,
     about: node.kind === "branch" ? node.step.agent : what(node),
-    // What is held while the run is paused is not begun, and nobody is asked it.
-    mark: mark === "waiting" && open.length === 0 ? "pending" : mark,
+    mark: held ? "pending" : markOf(state, node.id),
     conditional,
     critic: critic ? { agent: critic.agent, rounds: critic.rounds } : null,
     result: resultOf(state, node.id),

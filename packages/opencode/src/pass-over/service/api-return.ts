@@ -67,7 +67,7 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
     }
   }
   const deps = changesOf(engine)
-  const proposed = deps ? await checkProposals(deps, runner.pass.directory, read.report) : read
+  const proposed = deps ? await checkProposals(deps, runner.recorder?.directory ?? pass.directory, read.report) : read
   if (!proposed.ok) {
     return no(
       PassOverErrorCode.INVALID_WORK_OUTPUT,

@@ -167,7 +167,7 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
     { host: project.host, tokens: engine.tokens, hash: engine.hash },
     {
       session_id: caller.session_id,
-      directory: project.directory,
+      directory: project.tree ?? project.directory,
       objective: ask.objective,
       background: ask.background,
       files: ask.files ?? [],

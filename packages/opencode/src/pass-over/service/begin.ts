@@ -152,7 +152,7 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
     return startingRules(rights, of)
   }
   const runner = createRunner(
-    { ...engine, host, workspaces: project.workspaces, changed: progress.changed, rules },
+    { ...engine, host, workspaces: project.workspaces, tree: project.tree, changed: progress.changed, rules },
     pass,
     { request, manifest, constraints: pass.constraints },
     { time_ms: pass.timeout_ms, idle_ms: values.idle_timeout_ms },

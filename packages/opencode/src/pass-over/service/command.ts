@@ -2,6 +2,7 @@ import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import type { PassID } from "../domain/id"
 import { event } from "../domain/pass"
 import { ended } from "../domain/return-context"
+import { returnFromPassOver } from "./api-return"
 import type { Engine } from "./engine"
 import type { Command, CommandState } from "./port"
 import type { Host } from "./port-host"
@@ -34,10 +35,24 @@ function cancel(runner: Runner, command: Command): Done {
   return { ok: true, text: "Cancelled." }
 }
 
+/** A return that somebody else makes in the place of the child, who is told nothing of it. */
+async function giveBack(engine: Engine, { pass }: Runner, command: Command): Promise<Done> {
+  const session_id = pass.child_session_id
+  if (session_id === null) {
+    return no(PassOverErrorCode.STALE_REVISION, "Its child has not started yet.", "Try again in a moment.")
+  }
+  return returnFromPassOver(engine, {
+    session_id,
+    agent: pass.subagent_id,
+    report: JSON.parse(command.text) as unknown,
+  })
+}
+
 async function perform(engine: Engine, command: Command): Promise<Done> {
   const running = engine.running.get(command.pass_over_id)
   if (!running)
     return no(PassOverErrorCode.STALE_REVISION, "This pass does not run any more.", "Read its outcome instead.")
+  if (command.kind === "return") return giveBack(engine, running, command)
   const host = engine.running.hostOf(running.pass.id)
   if (command.kind === "cancel" || !host) return cancel(running, command)
   return message(engine, host, running, command)

@@ -38,6 +38,8 @@ export type EngineDeps = {
 export type Project = {
   host: Host
   directory: string
+  /** Where its sessions work, where that is a tree of ours in the place of the project. */
+  tree?: string
   written(): Promise<Written[]>
   /** Trees for children that do not work in the project itself. */
   workspaces?: Workspaces | undefined

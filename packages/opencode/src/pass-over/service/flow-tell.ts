@@ -1,26 +1,63 @@
 import { fence, freshNonce } from "../domain/fence"
 import { diagramText } from "../handoff/diagram"
-import type { RunState } from "../handoff/state"
+import type { RunState, StepResult } from "../handoff/state"
 import { yaml } from "../handoff/yaml"
 import type { Engine } from "./engine"
+import { fileKey } from "./flow-leave"
 import type { FlowRun } from "./port-flow"
 
 const LABEL = "pass-over-flow"
 const MOST_SHOWN = 12
 
-/** What a run has left: the last steps in full, as data. */
+type Room = { text: number; items: number }
+
+// As in the answer of a pass: what can be read later is cut, so that the host never cuts through our closing mark.
+const ROOMS: readonly Room[] = [
+  { text: 2_000, items: 40 },
+  { text: 600, items: 10 },
+  { text: 200, items: 3 },
+  { text: 80, items: 0 },
+]
+const MOST_CHARACTERS = 20_000
+const MOST_LINES = 1_500
+
+const clip = (text: string, most: number) =>
+  text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1)).toWellFormed()}…`
+
+/** Everything in a value cut to size, its texts and its lists. */
+function within(value: unknown, room: Room): unknown {
+  if (typeof value === "string") return clip(value, room.text)
+  if (Array.isArray(value)) return value.slice(0, room.items).map((each) => within(each, room))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, within(inner, room)]))
+}
+
+/** The concerns that stand at the end of a step, those of its critic and of its branches among them. */
+function concernsOf(state: RunState, node: string) {
+  const step = fileKey(node)
+  return Object.values(state.left)
+    .filter(({ envelope }) => envelope.meta.step_id === step || envelope.meta.step_id.startsWith(`${step}.`))
+    .flatMap(({ envelope }) => envelope.concerns.map((concern) => ({ by: envelope.meta.agent_key, ...concern })))
+}
+
+const stepOf = (state: RunState, { node, agent, status, passed, pass_over_id, context }: StepResult, room: Room) => ({
+  step: node,
+  agent,
+  status,
+  passed,
+  pass: pass_over_id,
+  ...(within({ ...context, concerns: concernsOf(state, node) }, room) as object),
+})
+
+/** What a run has left: its last steps with what they found, as data. */
 function left(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string {
   const done = run.plan.nodes.flatMap(({ id }) => state.results[id] ?? []).filter(({ skipped }) => !skipped)
-  const steps = done.slice(-MOST_SHOWN).map(({ node, agent, status, passed, pass_over_id, context, concerns }) => ({
-    step: node,
-    agent,
-    status,
-    passed,
-    pass: pass_over_id,
-    concerns,
-    ...context,
-  }))
-  const text = yaml({ steps })
+  const shown = done.slice(-MOST_SHOWN)
+  let text = ""
+  for (const room of ROOMS) {
+    text = yaml({ steps: shown.map((each) => stepOf(state, each, room)) })
+    if (text.length <= MOST_CHARACTERS && text.split("\n").length <= MOST_LINES) break
+  }
   return fence(LABEL, freshNonce(text, engine.ids.nonce), text)
 }
 
@@ -31,11 +68,21 @@ const waitsFor = (state: RunState) =>
       ]
     : []
 
+const LONGEST_DRAWING = 80
+
+/** The drawing of a run; of a long one its beginning and its end. */
+function drawn(run: FlowRun, state: RunState): string {
+  const lines = diagramText(run.plan, state).split("\n")
+  if (lines.length <= LONGEST_DRAWING) return lines.join("\n")
+  const [first, last] = [lines.slice(0, 20), lines.slice(-40)]
+  return [...first, `  … ${lines.length - 60} lines more: pass-over flow show ${run.run_id}`, ...last].join("\n")
+}
+
 /** Where a run stands and what it has left, as the model reads it. */
 export function tellRun(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string {
   return [
     `Run ${run.run_id}`,
-    diagramText(run.plan, state),
+    drawn(run, state),
     ...waitsFor(state),
     ...(Object.keys(state.results).length > 0 ? ["What its steps left, as data:", left(engine, run, state)] : []),
   ].join("\n")

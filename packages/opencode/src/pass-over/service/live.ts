@@ -23,6 +23,8 @@ export type RunDeps = {
   files?: FilePort | undefined
   /** Trees for children that do not work in the project itself. */
   workspaces?: Workspaces | undefined
+  /** Where a child without a tree of its own works, where that is not the project itself. */
+  tree?: string | undefined
 }
 
 /** What a pass was given to run with. It does not change while it runs. */

@@ -21,6 +21,8 @@ export type Workspaces = {
   collect(workspace: Workspace): Promise<Collected>
   /** Gives a tree back: it is cleaned and kept for the next child, or removed. */
   release(workspace: Workspace): Promise<void>
+  /** A pass is over, and another may come: when nothing goes on for some seconds, a tree is made ready for it. */
+  expect(): void
   /** The tree of a pass whose process is gone, taken over; nothing where it had none, or somebody else has it. */
   left(pass_over_id: PassID): Promise<Workspace | undefined>
   /** A photograph of the user's own tree, and what is different between two of them. */

@@ -95,7 +95,7 @@ export type Command = {
   command_id: `cmd_${string}`
   pass_over_id: PassID
   /** The last two are for the originator of a pass that has returned; `rework` lets it go on at once. */
-  kind: "cancel" | "message" | "tell" | "rework"
+  kind: "cancel" | "message" | "return" | "tell" | "rework"
   text: string
   actor: string
 }

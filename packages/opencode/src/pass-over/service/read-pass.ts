@@ -9,6 +9,7 @@ import type { Effective } from "../domain/preference"
 import { readable } from "../domain/time"
 import type { Engine, Project } from "./engine"
 import type { Outcome } from "./port"
+import type { Host } from "./port-host"
 import { generateSummary } from "./summary"
 
 export type Reading = {
@@ -79,9 +80,9 @@ const whole = ({ output }: Outcome) =>
   JSON.stringify({ summary: output.summary, artifacts: output.artifacts }, undefined, 1)
 
 /** §8: told by rules, or by the user's small model where their preference lets a model write. */
-function shorter(engine: Engine, project: Project, pass: Pass, { output }: Outcome, { summary, focus }: Reading) {
-  const by_model = (pass.preference.values as Effective).context_digest === "model"
-  const host = by_model ? project.host : {}
+type Telling = { host: Pick<Host, "generate">; outcome: Outcome; reading: Reading }
+
+function shorter(engine: Engine, { host, outcome: { output }, reading: { summary, focus } }: Telling) {
   const style = summary ?? "bullet_points"
   return generateSummary(
     { host, tokens: engine.tokens, nonce: engine.ids.nonce },
@@ -101,7 +102,10 @@ export async function readPass(engine: Engine, project: Project, reading: Readin
   if (!pass || pass.root_session_id !== root_session_id) return unknown(reading.id)
   const [outcome, kept] = await Promise.all([engine.store.outcome(pass.id), engine.store.request(pass.id)])
   if (!outcome) return { ok: true, text: running(engine, pass, kept?.manifest) }
-  const text = reading.summary ? await shorter(engine, project, pass, outcome, reading) : whole(outcome)
+  const by_model = (pass.preference.values as Effective).context_digest === "model"
+  const text = reading.summary
+    ? await shorter(engine, { host: by_model ? project.host : {}, outcome, reading })
+    : whole(outcome)
   const reason = outcome.output.completion_reason
   return {
     ok: true,

@@ -92,7 +92,7 @@ export function createRunner(
     const mine = ++latest
     try {
       const session_id = await attempt(deps, live, kind, after)
-      if (mine !== latest) return await deps.host.stop(session_id)
+      if (mine !== latest) return await late(session_id)
       drive({ type: "started" })
       const text = words(deps, live, kind, after)
       open.add(mine)
@@ -103,6 +103,12 @@ export function createRunner(
     } finally {
       open.delete(mine)
     }
+  }
+
+  /** Its child was being made when it ended. */
+  async function late(session_id: string) {
+    await deps.host.stop(session_id)
+    if (live.run.phase === "ended") await leavePlace(deps, live)
   }
 
   const runner: Runner = seenFrom(live, deps, {

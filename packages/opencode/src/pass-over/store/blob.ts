@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, lt, notInArray } from "drizzle-orm"
+import { and, count, eq, inArray, isNotNull, lt, notInArray, sql } from "drizzle-orm"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import type { ChangeStore } from "../service/port-change"
 import { createSeal } from "./blob-key"
@@ -24,6 +24,15 @@ const damaged = (hash: string, cause: unknown) =>
     suggestedAction: "The database or its key file is damaged; restore both from a backup.",
     cause,
   })
+
+const torn = (hash: string) =>
+  new PassOverError(
+    PassOverErrorCode.STALE_REVISION,
+    `The content ${hash.slice(0, 12)} was cleaned away while it came.`,
+    {
+      suggestedAction: "Try again.",
+    },
+  )
 
 /** Hashes that something still refers to. Applications name them in their operations. */
 function referred({ db }: Base): Set<string> {
@@ -68,6 +77,19 @@ function sweepers(base: Base): Pick<Blobs, "sweepBlobs" | "pruneBlobs"> {
 export function createBlobs(base: Base, path: string): Blobs {
   const { db, write } = base
   const seal = createSeal(path)
+  // Asked for every file of a change: putting the question together takes longer than its answer.
+  const known = db
+    .select()
+    .from(BlobTable)
+    .where(eq(BlobTable.hash, sql.placeholder("hash")))
+    .prepare()
+  const sealed = db
+    .select({ sealed: BlobPieceTable.sealed })
+    .from(BlobPieceTable)
+    .where(
+      and(eq(BlobPieceTable.hash, sql.placeholder("hash")), eq(BlobPieceTable.position, sql.placeholder("position"))),
+    )
+    .prepare()
   return {
     ...sweepers(base),
 
@@ -96,6 +118,8 @@ export function createBlobs(base: Base, path: string): Blobs {
     closeBlobs: (blobs, at) =>
       write(() => {
         for (const blob of blobs) {
+          const there = db.select({ n: count() }).from(BlobPieceTable).where(eq(BlobPieceTable.hash, blob.hash)).get()
+          if ((there?.n ?? 0) < blob.pieces) throw torn(blob.hash)
           db.insert(BlobTable)
             .values({ ...blob, time_created: at })
             // Whoever needs it now counts as its latest user, so that pruning leaves it alone.
@@ -105,16 +129,12 @@ export function createBlobs(base: Base, path: string): Blobs {
       }),
 
     blob: async (hash) => {
-      const row = db.select().from(BlobTable).where(eq(BlobTable.hash, hash)).get()
+      const row = known.get({ hash })
       return row && { hash: row.hash, bytes: row.bytes, pieces: row.pieces }
     },
 
     piece: async (hash, position) => {
-      const row = db
-        .select({ sealed: BlobPieceTable.sealed })
-        .from(BlobPieceTable)
-        .where(and(eq(BlobPieceTable.hash, hash), eq(BlobPieceTable.position, position)))
-        .get()
+      const row = sealed.get({ hash, position })
       if (!row) return
       try {
         return Bun.zstdDecompressSync(seal.open(row.sealed, nameOf(hash, position)))

@@ -48,9 +48,23 @@ function matching(filter: FlowFilter) {
 
 type Runs = Pick<FlowStore, "startRun" | "journal" | "run" | "runs" | "entries" | "claimRun" | "houseRun">
 
+/** Adds the next entry of a run, and what follows from it. */
+function journaling(base: Base) {
+  const { moved, entry } = statements(base)
+  return ({ run_id, fence, entry: next, status, reason, event, end }: Parameters<FlowStore["journal"]>[0]) => {
+    const { seq, at: when, input } = next
+    const time_ended = ENDED.includes(status) ? when : null
+    if (moved.all({ run_id, fence, before: seq - 1, seq, status, reason, time_ended }).length === 0) return "stale"
+    entry.run({ run_id, seq, at: when, input: JSON.stringify(input) })
+    if (end) noteEnd(base, { run_id, seq, at: when, end })
+    announce(base.run, event)
+    return "written"
+  }
+}
+
 function createRuns(base: Base): Runs {
   const { db, run, write } = base
-  const { moved, entry } = statements(base)
+  const add = journaling(base)
   const one = (run_id: string): FlowRun | undefined =>
     db
       .select()
@@ -67,24 +81,7 @@ function createRuns(base: Base): Runs {
         announce(run, input.event)
       }),
 
-    journal: (input) =>
-      write(() => {
-        const { seq, at: when } = input.entry
-        const rows = moved.all({
-          run_id: input.run_id,
-          fence: input.fence,
-          before: seq - 1,
-          seq,
-          status: input.status,
-          reason: input.reason,
-          time_ended: ENDED.includes(input.status) ? when : null,
-        })
-        if (rows.length === 0) return "stale"
-        entry.run({ run_id: input.run_id, seq, at: when, input: JSON.stringify(input.entry.input) })
-        if (input.end) noteEnd(base, { run_id: input.run_id, seq, at: when, end: input.end })
-        announce(run, input.event)
-        return "written"
-      }),
+    journal: (input) => write(() => add(input)),
 
     run: async (run_id) => one(run_id),
 

@@ -25,7 +25,10 @@ export function createStarts({ db, write }: Base): StartStore {
     )
 
   return {
-    askStart: (order) => write(() => void db.insert(StartTable).values(order).run()),
+    askStart: (order) =>
+      write(() => {
+        db.insert(StartTable).values(order).run()
+      }),
 
     start: async (start_id) => db.select().from(StartTable).where(named(start_id)).get(),
 

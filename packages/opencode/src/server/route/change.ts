@@ -55,8 +55,7 @@ async function told(deps: ServerDeps, files: ChangeDeps, back: SendingBack) {
   if (nothing && back.start) throw refused(nothing)
 }
 
-/** What a pass has changed or proposes to change: reviewed by file and hunk, applied as it was shown, and undone. */
-export function changeRoutes(deps: ServerDeps) {
+function reviewRoutes(deps: ServerDeps) {
   return new Hono<Env>()
     .get(
       "/:id/changes",
@@ -83,6 +82,33 @@ export function changeRoutes(deps: ServerDeps) {
       },
     )
     .post(
+      "/:id/send-back",
+      answers(
+        {
+          id: "sendBackChange",
+          tag,
+          summary: "Send what was declined back to the originator",
+          description:
+            "The originator reads what was declined and why, and goes on with it. After an apply it is told by itself.",
+        },
+        Schema.Change,
+      ),
+      reads("param", PassParam),
+      reads("json", Schema.SendBack),
+      async (c) => {
+        const files = filesOf(deps)
+        const { pass, change } = await found(deps, files, c.req.valid("param").id, c.req.valid("json").change_id)
+        await told(deps, files, { pass, change, actor: deps.user, start: true })
+        return c.json(await view(files, change))
+      },
+    )
+}
+
+/** What a pass has changed or proposes to change: reviewed by file and hunk, applied as it was shown, and undone. */
+export function changeRoutes(deps: ServerDeps) {
+  return new Hono<Env>()
+    .route("/", reviewRoutes(deps))
+    .post(
       "/:id/apply",
       answers(
         {
@@ -104,27 +130,6 @@ export function changeRoutes(deps: ServerDeps) {
         if (!applied.ok) throw refused(applied.refusal)
         await told(deps, files, { pass, change, actor: deps.user, start: false })
         return c.json(written(applied.application, applied.verification))
-      },
-    )
-    .post(
-      "/:id/send-back",
-      answers(
-        {
-          id: "sendBackChange",
-          tag,
-          summary: "Send what was declined back to the originator",
-          description:
-            "The originator reads what was declined and why, and goes on with it. After an apply it is told by itself.",
-        },
-        Schema.Change,
-      ),
-      reads("param", PassParam),
-      reads("json", Schema.SendBack),
-      async (c) => {
-        const files = filesOf(deps)
-        const { pass, change } = await found(deps, files, c.req.valid("param").id, c.req.valid("json").change_id)
-        await told(deps, files, { pass, change, actor: deps.user, start: true })
-        return c.json(await view(files, change))
       },
     )
     .post(

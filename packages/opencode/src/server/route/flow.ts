@@ -177,7 +177,7 @@ export function flowRoutes(deps: ServerDeps) {
           id: "startFlow",
           tag,
           summary: "Start a flow",
-          description: "The run begins as soon as an opencode has the project open, and at once where one has.",
+          description: "An opencode that has the project open carries it; where there is none, one is started for it.",
         },
         Schema.RunSummary,
       ),
@@ -187,6 +187,12 @@ export function flowRoutes(deps: ServerDeps) {
         const wanted = { name, inputs, session_id: null, originator: "alice", by: "person" as const, model: null }
         const started = await flowsAt(deps, folder(directory)).start(wanted)
         if (!started.ok) throw refused(started.refusal)
+        const { run_id } = started.run
+        void deps
+          .carry(run_id)
+          .catch((error: unknown) =>
+            deps.engine.log("warn", "an opencode could not be started", { run_id, error: String(error) }),
+          )
         return c.json(short(started.run))
       },
     )

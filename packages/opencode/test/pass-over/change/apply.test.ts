@@ -62,6 +62,21 @@ test("what was accepted is written, with its modes and line endings, and the out
   expect(line).toMatchObject({ action: "applied", actor: "ada", applied: true, applied_by: "ada", returned: true })
 })
 
+test("what was saved of a pass whose time was up is applied like any other, and it stays timed out (decision 9)", async () => {
+  using world = await createChangeWorld({ ended: "timed_out" })
+  world.put("a.txt", "one\n")
+  const change = await world.change([{ path: "a.txt", old: "one\n", new: "two\n" }])
+  await world.accept(change)
+  const given = { pass: world.pass, change, actor: "tester", approval: await approval(world, change) }
+  done(await apply(world.deps, given))
+  expect(world.get("a.txt")).toBe("two\n")
+  expect(await world.store.find(world.pass.id)).toMatchObject({ status: "timed_out" })
+  expect((await world.store.outcome(world.pass.id))?.output.metadata).toMatchObject({
+    applied: true,
+    applied_by: "tester",
+  })
+})
+
 test("undo takes back exactly that, and the undo of the undo brings it back", async () => {
   using world = await createChangeWorld()
   world.put("a.txt", OLD)

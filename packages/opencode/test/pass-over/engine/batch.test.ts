@@ -174,7 +174,11 @@ test("the answer of many stays within what the host passes on", async () => {
   using world = createEngineWorld()
   world.host.script("audit", async (child) => {
     const finding = { severity: "error", category: "bug", message: "é".repeat(1_000), path: "src/a.ts", line: 1 }
-    await child.return({ ...VERDICT, decision: "needs_modification", findings: Array(40).fill(finding) })
+    await child.return({
+      ...VERDICT,
+      decision: "needs_modification",
+      findings: Array.from({ length: 40 }, () => finding),
+    })
     child.step()
   })
   const more = Array.from({ length: 9 }, (_, index) => ({ objective: `Review part ${index}` }))

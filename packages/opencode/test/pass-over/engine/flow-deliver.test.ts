@@ -57,6 +57,34 @@ describe("the end of a run", () => {
     expect(scene.host.delivered).toHaveLength(1)
   })
 
+  test("is told with what its steps found, as much of it as the host passes on", async () => {
+    const steps = Array.from({ length: 200 }, (_, at) => `  - { id: s${at}, agent: scout, objective: Step ${at} }`)
+    using scene = createFlowScene([`name: many\nsteps:\n${steps.join("\n")}\n`])
+    const finding = { severity: "error", category: "bug", message: "é".repeat(900), path: "src/total.ts", line: 1 }
+    scene.host.script("scout", async (child) => {
+      const context_summary = `src/total.ts adds. ${"x ".repeat(300)}`
+      await leaves(
+        child,
+        { context_summary },
+        { decision: "needs_modification", findings: Array.from({ length: 30 }, () => finding) },
+      )
+    })
+    const run = await scene.run("many")
+    for (;;) {
+      const found = await scene.settled(run)
+      if (found?.state.status !== "waiting") break
+      await scene.answer(run, "approve")
+    }
+
+    await settle(20)
+    const text = scene.host.delivered[0]?.text ?? ""
+    expect(text).toContain("step: s199")
+    expect(text).toContain("lines more: pass-over flow show")
+    expect(text.trimEnd()).toEndWith("pass-over-flow>>")
+    expect(Buffer.byteLength(text)).toBeLessThan(45_000)
+    expect(text.split("\n").length).toBeLessThan(2_000)
+  })
+
   test("that a tool call waits for is in its answer and nowhere else", async () => {
     using scene = createFlowScene([ONE])
     slow(scene)

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-// `PASS_OVER_LONG=1 bun test ./test/pass-over/engine/flow-kill.test.ts` kills at 200 moments; else at a few of them.
-const long = Boolean(process.env.PASS_OVER_LONG)
+// `bun script/proof.ts flow` kills at 200 moments; else at a few of them.
+const long = Boolean(process.env.PASS_OVER_LONG) || process.env.PASS_OVER_PROOF === "all"
 const MOMENTS = long ? 200 : 8
 
 const root = mkdtempSync(join(tmpdir(), "pass-over-flow-kill-"))

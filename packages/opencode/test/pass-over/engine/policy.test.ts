@@ -96,7 +96,10 @@ test("a provider that asks for patience gets fewer at once, and more again later
 test("a result can be read in short, in each of the architecture's styles", async () => {
   using made = world({})
   made.host.script("audit", async (child) => {
-    await child.return({ ...VERDICT, findings: [{ severity: "error", category: "logic", message: "The sign is wrong", path: "a.ts", line: 4 }] })
+    await child.return({
+      ...VERDICT,
+      findings: [{ severity: "error", category: "logic", message: "The sign is wrong", path: "a.ts", line: 4 }],
+    })
     child.step()
     await child.told
   })

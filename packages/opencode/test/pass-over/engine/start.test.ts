@@ -129,18 +129,29 @@ test("an order whose owner died before the pass began is taken up again, in the 
 test("an order whose owner died after the pass began gets that pass, and no second one", async () => {
   using world = open()
   const { engine } = world
-  const dead = `own_${"d".repeat(32)}` as const
+  using other = open({ owner: "2", seed: 5_000, store: engine.store })
   const { start_id } = await orderStart(engine, wanted())
+  const dead = other.engine.owner_id
   await engine.store.claimStart({ start_id, from: null, owner_id: dead })
   await engine.store.placeStart({ start_id, owner_id: dead, session_id: "ses_before" })
-  const sent = await world.ask(
-    { objective: "Review the totals" },
-    { session_id: "ses_before", call_id: `start:${start_id}` },
-  )
+  const caller = { session_id: "ses_before", call_id: `start:${start_id}` }
+  const sent = await other.ask({ objective: "Review the totals" }, caller)
   if (!sent.ok) throw new Error("refused")
   await attendStarts(engine, () => "dead")
   expect(await startSettled(engine, start_id, 0)).toMatchObject({ state: "started", pass_over_id: sent.runner.pass.id })
   expect(await engine.store.list({})).toHaveLength(1)
+})
+
+test("an order that is taken up again too late is not begun any more", async () => {
+  using world = open()
+  const { engine } = world
+  const dead = `own_${"d".repeat(32)}` as const
+  const { start_id } = await orderStart(engine, wanted())
+  await engine.store.claimStart({ start_id, from: null, owner_id: dead })
+  await engine.store.placeStart({ start_id, owner_id: dead, session_id: "ses_before" })
+  await world.clock.advance(START_TTL_MS + 1)
+  await attendStarts(engine, () => "dead")
+  expect(await startSettled(engine, start_id, 0)).toMatchObject({ state: "refused", refusal: { code: "E022" } })
 })
 
 test("nobody is surprised by an order that was forgotten, and one that nobody has in hand can be taken back", async () => {

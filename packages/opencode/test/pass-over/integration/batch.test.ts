@@ -78,7 +78,7 @@ test("one call with several passes: they run side by side, the part shows all, t
     "The third part holds",
   ])
   const passes = await store.list({ session_id: session })
-  expect(passes.map(({ call_id }) => call_id?.replace(/^[^#]+/, "")).toSorted()).toEqual(["", "#2", "#4"])
+  expect(new Set(passes.map(({ call_id }) => call_id?.replace(/^[^#]+/, "")))).toEqual(new Set(["", "#2", "#4"]))
   await until("delivery", async () => ((await store.deliveries(session)).length === 0 ? true : undefined))
   expect((await store.list({ session_id: session })).map(({ status }) => status)).toEqual(Array(3).fill("processed"))
 })

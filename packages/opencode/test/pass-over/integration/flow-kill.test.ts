@@ -3,44 +3,58 @@ import { mkdirSync } from "node:fs"
 import { call, createModel, createSandbox, repeat, say, type ModelRequest } from "@pass-over/rehearsal"
 import { plugin, storeOf } from "../support/opencode"
 
-// `PASS_OVER_LONG=1 bun test ./test/pass-over/integration/flow-kill.test.ts` kills at 15 moments; else at two of them.
-const MOMENTS = process.env.PASS_OVER_LONG ? 15 : 2
+// `bun script/proof.ts flow` kills at 15 moments; else at two of them.
+const long = Boolean(process.env.PASS_OVER_LONG) || process.env.PASS_OVER_PROOF === "all"
+const MOMENTS = long ? 15 : 2
 setDefaultTimeout(900_000)
 
-const FLOW = `name: three
-steps:
-  - { id: find, agent: scout, objective: Find it }
-  - id: make
-    agent: general
-    objective: Make it
-    critic: { agent: audit, objective: Review it, rounds: 2 }
-  - { id: accept, gate: release, items: ["Is it right?"] }
-  - { id: end, agent: inspector, objective: End it }
-`
+/** How long the flow takes until it waits for a person, about. */
+const LIFE_MS = 2_700
 
 const model = await createModel()
 afterAll(() => model.stop())
 
-const leave = (request: ModelRequest) =>
-  call("pass_over_return", {
+const FINDINGS: Record<string, unknown> = {
+  scout: { existing_implementations: [], conflicts: [], patterns_found: [], recommendations: [] },
+  general: { files_created: [], files_modified: [], tests_written: [], implementation_notes: [] },
+  inspector: { checks: {}, overall_passed: true, blocking_issues: [], warnings: [] },
+}
+const AGAIN = { recommendation: "LOOP", can_further_iteration_help: true, reason: "it can be put right" }
+const DEFECT = { severity: "error", category: "bug", message: "it loses cents", path: "src/total.ts", line: 1 }
+
+/** Every step leaves what it is asked for; the critic sends the first round back. */
+function leave(request: ModelRequest) {
+  const agent = request.agent ?? ""
+  const again = agent === "audit" && !request.user.includes("round 2")
+  const note = {
+    context_summary: `The ${agent} looked at src/total.ts.`,
+    ...(agent === "audit" ? (again ? { routing: AGAIN } : {}) : { decision: "PROCEED", findings: FINDINGS[agent] }),
+  }
+  return call("pass_over_return", {
     status: "completed",
-    decision: "approved",
-    decision_reason: `The work of ${request.agent} holds for src/total.ts.`,
+    decision: again ? "needs_modification" : "approved",
+    decision_reason: `The work of ${agent} for src/total.ts.`,
+    ...(again ? { findings: [DEFECT] } : {}),
+    evidence: [{ type: "file", path: "src/total.ts", line: 1 }],
+    artifacts: [
+      { type: "message", role: "internal", content: JSON.stringify({ handoff: note }), visibility: "originator_only" },
+    ],
   })
+}
 
 /** A sandbox with the flow begun; the moments of its life are told by what the model was asked. */
 async function begun() {
   const box = await createSandbox({
     model,
     plugins: [await plugin()],
-    files: { "src/total.ts": "export const total = 1\n", ".opencode/flows/three.yaml": FLOW },
+    files: { "src/total.ts": "export const total = 1\n" },
   })
   mkdirSync(box.data, { recursive: true })
   model.play({
     agents: {
       alice: repeat((request: ModelRequest) =>
         request.result("flow") === undefined
-          ? call("flow", { action: "start", name: "three", wait: false })
+          ? call("flow", { action: "start", name: "feature", inputs: { goal: "totals" }, wait: false })
           : say("begun"),
       ),
       "*": repeat(leave),
@@ -103,13 +117,29 @@ async function ended({ box }: World) {
   }
 }
 
-test(`a flow on the real opencode, killed at ${MOMENTS} moments, ends the same every time`, async () => {
+/** The messages by which the end of the run came into the session that started it. */
+async function brought(world: World, server: World["server"]) {
+  const store = storeOf(world.box)
+  try {
+    const [run] = await store.runs({})
+    return await until("the end in the session", async () => {
+      const { data = [] } = await server.client.session.messages({ sessionID: run?.session_id ?? "" })
+      const texts = data.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))
+      const found = texts.filter((text) => text.startsWith("The flow feature"))
+      return found.length > 0 && (await store.flowDeliveries({})).length === 0 ? found : undefined
+    })
+  } finally {
+    store.close()
+  }
+}
+
+test(`the flow feature on the real opencode, killed at ${MOMENTS} moments, ends the same every time`, async () => {
   const expected = {
     status: "completed",
     reason: null,
     asked: ["accept?1 approved"],
-    left: ["find#1", "make#1", "make#2", "end#1"],
-    done: ["end#1", "find#1", "make#1", "make#2"],
+    left: ["research#1", "write#1", "write#2", "write#3", "write#4", "validate#1"],
+    done: ["research#1", "validate#1", "write#1", "write#2", "write#3", "write#4"],
   }
   for (let moment = 0; moment < MOMENTS; moment += 1) {
     const world = await begun()
@@ -119,11 +149,15 @@ test(`a flow on the real opencode, killed at ${MOMENTS} moments, ends the same e
     await until("the run", async () => (await store.runs({}))[0])
     store.close()
     // From right after its first entry until it waits for a person and beyond.
-    await Bun.sleep(moment * 120)
+    await Bun.sleep(Math.round((moment * LIFE_MS) / MOMENTS))
     await server.kill()
+    const turns = model.requests({ agent: "alice" }).length
     const again = await box.serve()
     await again.client.app.agents()
     expect(await ended(world)).toMatchObject(expected)
+    expect(await brought(world, again)).toHaveLength(1)
+    // Nobody spends the user's money after a restart.
+    expect(model.requests({ agent: "alice" })).toHaveLength(turns)
     expect(await box.dispose()).toEqual([])
   }
 })

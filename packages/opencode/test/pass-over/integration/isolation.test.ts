@@ -132,6 +132,42 @@ test("what a child wrote that may not change files is discarded and told", async
   expect(change?.notes.join()).toContain("discarded: by-scout.txt")
 })
 
+test("a child of a child works in its tree, for the project: its preferences, its log, and one change for the user", async () => {
+  const { model, server, box, store } = held.world
+  box.write("src/shared.txt", LINES)
+  const refused: string[] = []
+  const logs = () =>
+    readdirSync(join(box.project, ".opencode/pass-over-logs"), { recursive: true })
+      .filter((name) => String(name).endsWith(".jsonl"))
+      .map((name) => box.read(join(".opencode/pass-over-logs", String(name))))
+      .join("")
+  model.play({
+    agents: {
+      alice: [pass({ subagent: "scout", override: {} }), say("ok")],
+      scout: [
+        // What it writes into its copy of the preferences changes nothing.
+        call("bash", {
+          command: `echo '{"defaults":{"max_chain_depth":1}}' > .opencode/pass-over.json; echo above > above.txt`,
+          description: "x",
+        }),
+        pass({ subagent: "audit", objective: "Look below" }),
+        (request: ModelRequest) => (refused.push(request.result("pass_over") ?? ""), back()),
+      ],
+      audit: [call("bash", { command: "cat above.txt; echo below > below.txt", description: "x" }), back()],
+    },
+  })
+  const answer = await server.prompt({ agent: "alice", text: "Go." })
+  expect(refused[0]).toContain("audit: completed")
+  const passes = await store.list({ root_session_id: answer.sessionID })
+  expect(passes.map((one) => one.directory)).toEqual([box.project, box.project])
+  const below = passes.find((one) => one.subagent_id === "audit")!
+  await Bun.sleep(300)
+  expect(logs()).toContain(below.id)
+  expect(existsSync(join(box.project, "below.txt"))).toBe(false)
+  const [change] = await store.changes(passes.find((one) => one.subagent_id === "scout")!.id)
+  expect(change?.notes.join()).toContain("discarded: above.txt, below.txt")
+})
+
 test("ten children side by side change overlapping files while the user edits: nothing is lost, conflicts are named", async () => {
   const { model, server, box, store } = held.world
   box.write("src/shared.txt", LINES)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
 import { call, createModel, createSandbox, type Model, type Sandbox } from "@pass-over/rehearsal"
-import { processStart } from "../../../src/identity"
+import { findServer } from "../../../src/server/client"
 import { eventually, passOver } from "../support/launcher"
 import { plugin, storeOf } from "../support/opencode"
 
@@ -116,15 +116,21 @@ test("a pass is started over HTTP with curl, and its record is read as the guide
   const { model, box } = held
   model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })
   const serve = passOver(box, "serve", "--json")
-  const opened = await eventually(async () => {
-    const link = await passOver(box, "open", "--print", "--json")
-    return link.code === 0 ? (link.json() as { link: string }).link : undefined
+  const url = await eventually(async () => {
+    const server = await findServer(join(box.data, "opencode/pass-over"))
+    return server?.url
   }, "the server")
-  const url = new URL(opened).origin
   const secret = (await Bun.file(join(box.data, "opencode/pass-over/secret")).text()).trim()
+  type Said = {
+    start_id: string
+    pass_over_id: string | null
+    pass: { id: string; session_id: string }
+    output: unknown
+    items: { action: string; pass_over_id: string }[]
+  }
   const curl = async (...argv: string[]) => {
     const child = Bun.spawn(["curl", "-sS", "-H", `Authorization: Bearer ${secret}`, ...argv], { stdout: "pipe" })
-    return JSON.parse(await child.stdout.text()) as Record<string, any>
+    return JSON.parse(await child.stdout.text()) as Said
   }
   const body = JSON.stringify({ directory: box.project, subagent: "audit", objective: "Review src/total.ts" })
   const json = ["-H", "Content-Type: application/json", "--data", body]
@@ -141,11 +147,10 @@ test("a pass is started over HTTP with curl, and its record is read as the guide
     "GET",
     `${url}/api/pass-over/audit?session_id=${pass.session_id}&start_time=1700000000`,
   )
-  expect(audit.items.map(({ action }: { action: string }) => action)).toContain("returned")
+  expect(audit.items.map(({ action }) => action)).toContain("returned")
   const returns = await curl("-X", "GET", `${url}/api/pass-over/returns?session_id=${pass.session_id}`)
   expect(returns.items).toMatchObject([{ pass_over_id: pass.id }])
-  for (const { pid, command } of box.processes()) if (/ serve --json$/.test(command)) process.kill(pid, "SIGTERM")
+  for (const { pid, command } of box.processes()) if (command.endsWith(" serve --json")) process.kill(pid, "SIGTERM")
   await serve
-  expect(processStart()).not.toBeNull()
   expect(await box.leftovers(15_000)).toEqual([])
 })

@@ -217,6 +217,21 @@ describe("what comes back", () => {
   }
 })
 
+describe("what is written down", () => {
+  const lines = (folder: string, session: string) =>
+    content(`${folder}/${new Date().toISOString().slice(0, 7)}/session-${session}-passes.jsonl`)
+
+  test("log_directory and log_all_passes", async () => {
+    const folder = ".opencode/records"
+    const on = await pass({ preferences: { audit: { log_directory: folder } } })
+    expect(lines(folder, on.session)).toBe(true)
+    const off = await pass({ preferences: { audit: { log_directory: folder, log_all_passes: false } } })
+    expect(lines(folder, off.session)).toBe(false)
+    // The database has it in any case.
+    expect((await held.world.store.audit({ session_id: off.session })).length).toBeGreaterThan(2)
+  })
+})
+
 describe("questions to a person", () => {
   test("gate_ttl_ms and gate_default", async () => {
     const confirmed = { require_confirmation: true, gate_ttl_ms: 800 }

@@ -88,6 +88,9 @@ test("what a child in a tree of its own needs the user's word for stands in the 
     expect(gate).toMatchObject({ kind: "question", directory: box.project, asked_by: "wren", default_action: "reject" })
     expect(gate.question).toBe("May wren use bash: echo asked the user?")
     const { data } = await server.client.session.get({ sessionID: properties.sessionID })
+    // Whoever works in a tree still belongs to the project, and so does who works for it.
+    expect((await store.find(gate.pass_over_id!))?.directory).toBe(box.project)
+    expect(data!.directory).not.toBe(box.project)
     if (where === "opencode") {
       await server.client.permission.reply({ requestID: properties.id, reply: "once", directory: data!.directory })
     }

@@ -2,6 +2,8 @@ import { expect, test } from "bun:test"
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { keep, keepStream, stream, whole } from "../../../src/pass-over/service/change/blob"
+import type { Engine } from "../../../src/pass-over/service/engine"
+import { LEFT_OVER_MS, pruneContents } from "../../../src/pass-over/service/change/prune"
 import { createChangeWorld, bytes, sha } from "../support/change"
 import { createFolder } from "../support/folder"
 import { openStore } from "../support/database"
@@ -127,4 +129,36 @@ test("pieces that were never declared whole are swept", async () => {
   expect(await world.store.sweepBlobs()).toBe(1)
   expect(await world.store.piece(one("torn").hash, 0)).toBeUndefined()
   expect(await whole(world.deps, one("whole").hash)).toEqual(bytes("whole"))
+})
+
+test("a content whose pieces are gone before it is whole is not declared whole", async () => {
+  using world = await createChangeWorld()
+  const { store } = world
+  await store.putPieces([0, 1].map((position) => ({ hash: "aa", position, content: bytes("x") })))
+  await store.sweepBlobs()
+  await store.putPieces([{ hash: "aa", position: 2, content: bytes("x") }])
+  const closing = store.closeBlobs([{ hash: "aa", bytes: 3, pieces: 3 }], 1)
+  await expect(closing).rejects.toThrow("was cleaned away while it came")
+  expect(await store.blob("aa")).toBeUndefined()
+})
+
+test("a start forgets what is left over, and sweeps torn contents only where nobody can be bringing any", async () => {
+  using world = await createChangeWorld()
+  const { store } = world
+  const engine = {
+    ...world.deps,
+    store,
+    running: { all: () => [] },
+    files: { under_way: new Set() },
+  } as unknown as Engine
+  await keep(world.deps, [one("nobody's")])
+  await store.putPieces([{ hash: "torn", position: 0, content: bytes("x") }])
+  world.clock.advance(2 * LEFT_OVER_MS)
+  const other = { owner_id: world.ids.make("own"), pid: 1, process_start: "1", host: "h", place: "p" }
+  await store.enter(other, world.clock.now())
+  await pruneContents(engine, () => "alive")
+  expect(await store.hasBlobs([one("nobody's").hash])).toEqual([])
+  expect(await store.piece("torn", 0)).toBeDefined()
+  await pruneContents(engine, () => "dead")
+  expect(await store.piece("torn", 0)).toBeUndefined()
 })

@@ -10,7 +10,7 @@ import type { Store } from "../../../src/pass-over/service/port"
 import { openTree } from "../../../src/pass-over/store/tree/tree"
 import { openStore } from "./database"
 import { createFolder, type Folder } from "./folder"
-import { createWorld, type World } from "./world"
+import { createWorld, type Target, type World } from "./world"
 
 export const sha = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex")
 export const bytes = (text: string) => new TextEncoder().encode(text)
@@ -50,7 +50,14 @@ export type ChangeWorld = Omit<World, "pass"> &
     accept(change: ChangeSet, verdicts?: readonly Partial<Verdict>[]): Promise<void>
   }
 
-export type ChangeWorldOptions = { database?: string; owner?: number; strong?: boolean; project?: string }
+export type ChangeWorldOptions = {
+  database?: string
+  owner?: number
+  strong?: boolean
+  project?: string
+  /** How the pass has ended, if it did not return. */
+  ended?: Target
+}
 
 /** A project on disk, a real store, and a pass that has ended. */
 export async function createChangeWorld(options: ChangeWorldOptions = {}): Promise<ChangeWorld> {
@@ -81,7 +88,7 @@ export async function createChangeWorld(options: ChangeWorldOptions = {}): Promi
   )) as { pass: Pass }
   const running = await store.commit(world.commit(opened, "waiting_for_return"))
   if (running === "stale") throw new Error("stale")
-  const pass = await store.settle(world.settled(running))
+  const pass = await store.settle(world.settled(running, options.ended ? { to: options.ended } : {}))
   if (pass === "stale") throw new Error("stale")
 
   const file = (wanted: Wanted): FileChange => {

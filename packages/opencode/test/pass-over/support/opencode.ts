@@ -23,7 +23,8 @@ async function bundle(): Promise<string> {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
   const script = join(import.meta.dir, "../../../script/build.ts")
   const child = Bun.spawn([process.execPath, script, folder], { stdout: "ignore", stderr: "pipe" })
-  if ((await child.exited) !== 0) throw new Error(`the plugin could not be built: ${await child.stderr.text()}`)
+  if ((await child.exited) !== 0)
+    throw new Error(`the plugin could not be built: ${await new Response(child.stderr).text()}`)
   return join(folder, "server.js")
 }
 

@@ -25,6 +25,8 @@ export type TestServer = Disposable & {
   logged: string[]
   /** What an opencode would have been started for. */
   summoned: StartOrder[]
+  /** Runs that somebody was to carry. */
+  carried: string[]
   /** Asks with the secret, as the panel would; whatever is given replaces that. */
   ask(path: string, init?: Asked): Promise<Response>
   get<T = Record<string, unknown>>(path: string): Promise<T>
@@ -40,6 +42,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
   const path = options.path ?? join(folder, "pass-over.db")
   const logged: string[] = []
   const summoned: StartOrder[] = []
+  const carried: string[] = []
   const made = createPassOver({
     path,
     clock: { ...clock, ...(options.now ? { now: options.now } : {}) },
@@ -69,6 +72,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
     audit: audit.audit,
     verify: (directory) => verifyProject(path, directory),
     summon: async (order) => void summoned.push(order),
+    carry: async (run_id) => void carried.push(run_id),
     secret,
     tickets: createTickets(),
     port: () => PORT,
@@ -95,6 +99,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
     path,
     logged,
     summoned,
+    carried,
     ask,
     get: async <T>(to: string) => (await (await ask(`${BASE}${to}`)).json()) as T,
     [Symbol.dispose]: () => {

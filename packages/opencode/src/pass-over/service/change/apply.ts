@@ -27,6 +27,10 @@ const BUSY = refuse(PassOverErrorCode.STALE_REVISION, "Another change is being w
   suggestion: "Try again in a moment.",
 })
 
+export const GONE = refuse(PassOverErrorCode.NOT_FOUND, "The directory that this belongs to is not there any more.", {
+  suggestion: "Where it was a tree of ours, decide about what the pass above it has proposed.",
+})
+
 const TWICE = refuse(PassOverErrorCode.STALE_REVISION, "This has been taken back already.", {
   suggestion: "Undo the undo to have it again.",
 })
@@ -91,7 +95,8 @@ const intent = (deps: ChangeDeps, { pass, change, kind, undoes, ops, actor }: Wr
 
 /** Checks, asks, writes the intent down, and only then the files: all of them or none. */
 export async function write(deps: ChangeDeps, writing: Writing): Promise<Applied> {
-  const tree = await deps.openTree(writing.change.directory)
+  const tree = await deps.openTree(writing.change.directory).catch(() => undefined)
+  if (!tree) return no(GONE)
   try {
     return await within(deps, tree, writing)
   } finally {

@@ -3,7 +3,7 @@ import type { Pass } from "../../domain/pass"
 import type { Rule } from "../../domain/right"
 import { translate } from "../../domain/translate"
 import type { Live, RunDeps } from "../live"
-import type { Workspace } from "../port-workspace"
+import type { Workspace, Workspaces } from "../port-workspace"
 import { changesOf } from "./deps"
 import { createRecorder } from "./record"
 import type { Observed } from "./take"
@@ -16,16 +16,39 @@ export function isolated(pass: Pass, rules: readonly Rule[]): boolean {
   return can_run_tools !== false && shell?.action !== "deny"
 }
 
+// A large project is photographed for the first time once; nobody waits for longer than this.
+const PATIENCE_MS = 10_000
+
 /** Gives a child its place before its session is made. Without trees it works in the project, as it would anywhere. */
 export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule[]): Promise<Workspace | undefined> {
   const { workspaces } = deps
   if (workspaces && isolated(live.pass, rules)) {
-    live.workspace ??= await workspaces.take(live.pass)
+    live.workspace ??= await inTime(deps, workspaces, live.pass)
     return live.workspace
   }
   const files = changesOf(deps)
-  if (files) live.recorder ??= createRecorder({ deps: files, directory: live.pass.directory, workspaces })
+  if (files) live.recorder ??= createRecorder({ deps: files, directory: deps.tree ?? live.pass.directory, workspaces })
   return undefined
+}
+
+/** A tree, or the reason why there is none; who is to work apart from the user's files never works in them instead. */
+async function inTime({ clock, log }: RunDeps, workspaces: Workspaces, pass: Pass): Promise<Workspace> {
+  const late = Promise.withResolvers<undefined>()
+  const taking = workspaces.take(pass)
+  const unarm = clock.after(PATIENCE_MS, () => late.resolve(undefined))
+  try {
+    const workspace = await Promise.race([taking, late.promise])
+    if (workspace) return workspace
+  } finally {
+    unarm()
+  }
+  // Ready by then for whoever tries again.
+  taking
+    .then((workspace) => workspaces.release(workspace))
+    .catch((error: unknown) => log("warn", "a tree could not be made", { error: String(error) }))
+  throw new Error(
+    `the copy of the project that ${pass.subagent_id} is to work in was not ready within ${PATIENCE_MS / 1_000} s; try again in a moment, or set isolation to "none" for it`,
+  )
 }
 
 /** What a child did in its place. */
@@ -40,6 +63,8 @@ export async function observe(deps: RunDeps, live: Live): Promise<Observed | und
 /** Gives the place back, once nothing runs there any more. It never throws and is not waited for. */
 export async function leavePlace(deps: RunDeps, live: Live) {
   const { workspace, pass } = live
+  const { isolation = "none" } = pass.preference.values as Partial<Effective>
+  if (isolation !== "none") deps.workspaces?.expect()
   if (!workspace || !deps.workspaces) return
   delete live.workspace
   try {

@@ -11,6 +11,7 @@ export type ToolCall = { call_id: string; tool: string; args: Record<string, unk
 
 /** Watches what a child changes in the user's own tree, around each of its tool calls. */
 export type Recorder = {
+  readonly directory: string
   before(call: ToolCall): Promise<void>
   after(call: ToolCall): Promise<void>
   observed(): Promise<Observed>
@@ -110,8 +111,7 @@ export type Recording = { deps: ChangeDeps; directory: string; workspaces: Works
 
 export function createRecorder({ deps, directory, workspaces }: Recording): Recorder {
   const open = new Map<string, Open>()
-  const segments = new Map<string, Segment[]>()
-  const notes: string[] = []
+  const [segments, notes] = [new Map<string, Segment[]>(), new Array<string>()]
   let worked: Promise<unknown> = Promise.resolve()
 
   const add = (segment: Segment) => segments.set(segment.path, [...(segments.get(segment.path) ?? []), segment])
@@ -124,8 +124,8 @@ export function createRecorder({ deps, directory, workspaces }: Recording): Reco
       return
     }
     if (!workspaces) return
-    const at = deps.clock.now()
-    open.set(call.call_id, { kind: "anywhere", tree: await workspaces.snapshot(), at, session_id: call.session_id })
+    const [at, { session_id, call_id }] = [deps.clock.now(), call]
+    open.set(call_id, { kind: "anywhere", tree: await workspaces.snapshot(), at, session_id })
   }
 
   async function end(call: ToolCall) {
@@ -163,6 +163,7 @@ export function createRecorder({ deps, directory, workspaces }: Recording): Reco
   }
 
   return {
+    directory,
     before: (call) => quietly(() => begin(call)),
     after: (call) => quietly(() => end(call)),
     async observed() {

@@ -54,13 +54,12 @@ function together(observed: readonly FileChange[], proposed: readonly FileChange
   return { files: [...observed, ...proposed.filter(({ path }) => !seen.has(path))], notes }
 }
 
-type Making = Pick<ChangeSet, "origin" | "files" | "notes">
+type Making = Pick<ChangeSet, "directory" | "origin" | "files" | "notes">
 
 async function save(deps: ChangeDeps, pass: Pass, making: Making): Promise<ChangeSet> {
   const change: ChangeSet = {
     change_id: deps.ids.make("chg"),
     pass_over_id: pass.id,
-    directory: pass.directory,
     from_change_id: null,
     time_created: deps.clock.now(),
     ...making,
@@ -113,16 +112,18 @@ async function hashes(deps: ChangeDeps, pass: Pass, { report, observed }: Ending
 /** Writes down what a pass changed and what it wants changed, when it ends. */
 export async function takeChanges(deps: ChangeDeps, pass: Pass, from: Ending): Promise<Taken> {
   const { report, observed } = from
-  const proposed = report ? await proposedFiles(deps, pass.directory, report) : []
-  const found = observed?.files ?? []
   const direct = observed?.origin === "direct"
+  // A child of one that works in a tree of its own works in that tree, and that is where its changes belong.
+  const directory = direct ? observed.directory : pass.directory
+  const proposed = report ? await proposedFiles(deps, directory, report) : []
+  const found = observed?.files ?? []
   const joined = direct ? { files: proposed, notes: [] } : together(found, proposed)
-  const done = direct && found.length > 0 ? await saveDirect(deps, pass, found, observed.notes) : undefined
+  const done = direct && found.length > 0 ? await saveDirect(deps, pass, observed) : undefined
   const notes = [...(observed?.notes ?? []), ...joined.notes]
   // Something that was thrown away is told even where nothing is left to decide about.
   const telling = joined.files.length > 0 || notes.some((note) => !note.startsWith(LINKED))
   const origin = direct || found.length === 0 ? "proposed" : "isolated"
-  const wanted = telling ? await save(deps, pass, { origin, files: joined.files, notes }) : undefined
+  const wanted = telling ? await save(deps, pass, { directory, origin, files: joined.files, notes }) : undefined
   const change = wanted ?? done
   return {
     change: change && summaryOf(change),
@@ -134,8 +135,9 @@ export async function takeChanges(deps: ChangeDeps, pass: Pass, from: Ending): P
 }
 
 /** Changes in the user's own tree are there already: they are recorded as applied, so that they can be undone. */
-async function saveDirect(deps: ChangeDeps, pass: Pass, files: readonly FileChange[], notes: readonly string[]) {
-  const change = await save(deps, pass, { origin: "direct", files: [...files], notes: [...notes] })
+async function saveDirect(deps: ChangeDeps, pass: Pass, observed: Observed) {
+  const { directory, files, notes } = observed
+  const change = await save(deps, pass, { directory, origin: "direct", files: [...files], notes: [...notes] })
   const ops = files.flatMap((file) => operations(file))
   const application: Application = {
     apply_id: deps.ids.make("apl"),

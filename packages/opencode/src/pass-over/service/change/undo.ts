@@ -4,7 +4,7 @@ import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import type { Pass } from "../../domain/pass"
 import type { Application } from "../port-change"
 import type { Tree } from "../port-tree"
-import { write, type Applied, type Permit } from "./apply"
+import { GONE, write, type Applied, type Permit } from "./apply"
 import { keep, keepStream, whole } from "./blob"
 import type { ChangeDeps } from "./deps"
 
@@ -57,7 +57,8 @@ export async function undo(deps: ChangeDeps, { pass, application, actor, permit 
       refusal: refuse(PassOverErrorCode.STALE_REVISION, `This ${why}.`, { suggestion: "There is nothing to undo." }),
     }
   }
-  const tree = await deps.openTree(application.directory)
+  const tree = await deps.openTree(application.directory).catch(() => undefined)
+  if (!tree) return { ok: false, refusal: GONE }
   const steps: Step[] = []
   try {
     for (const op of application.ops) steps.push({ path: op.path, step: await back(deps, tree, op) })

@@ -121,6 +121,30 @@ export function flowContract(setup: Setup) {
       expect(await scene.store.run(second.run_id)).toMatchObject({ session_id: "ses_made" })
     })
 
+    test("leaves its end for its session with the entry that ends it, and of many who bring that one does", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      const { run_id, owner_id, session_id, directory } = made
+      const end = { session_id, directory, mode: "message", call_id: null, owner_id } as const
+      expect(await journal(scene, made, 3, { status: "completed", end })).toBe("stale")
+      expect(await scene.store.flowDeliveries({})).toEqual([])
+      await journal(scene, made, 2, { status: "completed", end })
+      const left = { ...end, run_id, seq: 2, status: "pending", message_id: null } as const
+      for (const of of [{ directory }, { session_id }, { run_id }])
+        expect(await scene.store.flowDeliveries(of)).toEqual([left])
+      for (const of of [{ directory: "/other" }, { session_id: "ses_other" }, { run_id: "run_other" }])
+        expect(await scene.store.flowDeliveries(of)).toEqual([])
+      const other = `own_${"2".padStart(32, "0")}` as const
+      const take = () => scene.store.takeFlowDelivery({ from: left, owner_id: other, message_id: "msg_1" })
+      expect((await Promise.all(Array.from({ length: 8 }, take))).filter(Boolean)).toHaveLength(1)
+      const [sending] = await scene.store.flowDeliveries({})
+      expect(sending).toEqual({ ...left, status: "sending", owner_id: other, message_id: "msg_1" })
+      const done = () => scene.store.flowDelivered({ of: left, message_id: "msg_1", at: 3 })
+      expect([await done(), await done()]).toEqual([true, false])
+      expect(await scene.store.redirectFlow({ of: left, mode: "none" })).toBe(false)
+      expect(await scene.store.flowDeliveries({})).toEqual([])
+    })
+
     test("is asked for things, which are answered once", async () => {
       await using scene = await createScene(setup)
       const made = await started(scene)

@@ -3,12 +3,12 @@ import { describe, expect, test } from "bun:test"
 import { cpSync, existsSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
-import { migrate, type Migration } from "../../../src/pass-over/store/migrate"
-import { MIGRATIONS } from "../../../src/pass-over/store/migration.gen"
-import { connect } from "../support/database"
-import { createFolder, type Folder } from "../support/folder"
+import { migrate, type Migration } from "../../../../src/pass-over/store/migrate"
+import { MIGRATIONS } from "../../../../src/pass-over/store/migration.gen"
+import { connect } from "../../support/database"
+import { createFolder, type Folder } from "../../support/folder"
 
-const ROOT = join(import.meta.dir, "../../../../..")
+const ROOT = join(import.meta.dir, "../../../../../..")
 const SHIPPED = join(ROOT, "migration/sqlite")
 const STORE = join(ROOT, "packages/opencode/src/pass-over/store")
 const SCHEMA = join(STORE, "*.sql.ts")

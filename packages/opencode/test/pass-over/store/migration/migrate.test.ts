@@ -1,17 +1,17 @@
 import type { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import type { PassOverError } from "../../../src/pass-over/domain/errors"
-import { event, note } from "../../../src/pass-over/domain/pass"
-import { migrate, type Migration } from "../../../src/pass-over/store/migrate"
-import { MIGRATIONS } from "../../../src/pass-over/store/migration.gen"
-import { openDatabase } from "../../../src/pass-over/store/open"
-import { connect, openStore } from "../support/database"
-import { createFolder } from "../support/folder"
-import { race, runChild } from "../support/process"
-import { accepted, createWorld } from "../support/world"
+import type { PassOverError } from "../../../../src/pass-over/domain/errors"
+import { event, note } from "../../../../src/pass-over/domain/pass"
+import { migrate, type Migration } from "../../../../src/pass-over/store/migrate"
+import { MIGRATIONS } from "../../../../src/pass-over/store/migration.gen"
+import { openDatabase } from "../../../../src/pass-over/store/open"
+import { connect, openStore } from "../../support/database"
+import { createFolder } from "../../support/folder"
+import { race, runChild } from "../../support/process"
+import { accepted, createWorld } from "../../support/world"
 
-const fixture = (name: string) => join(import.meta.dir, "fixture", name)
+const fixture = (name: string) => join(import.meta.dir, "../fixture", name)
 
 /** What a later version of ours might bring. */
 const LATER: Migration = {

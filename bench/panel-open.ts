@@ -1,0 +1,62 @@
+/**
+ * Whether opencode is slowed by an open panel: the same passes on the real opencode, in turn with nobody looking and
+ * with the panel open in a browser that follows them.
+ */
+import { call, say } from "../packages/rehearsal/src"
+import { launch, open } from "../packages/app/test/browser/support/browser"
+import { serve } from "../packages/app/test/browser/support/serve"
+import { createWorld, endWorld, type World } from "../packages/opencode/test/pass-over/support/opencode"
+import { quantile } from "./statistics"
+
+const ROUNDS = 6
+const PASSES = 5
+
+/** One prompt after the other, each with a pass and a tool; how long each took. */
+async function work({ model, server }: World, taken: number[]) {
+  for (let pass = 0; pass < PASSES; pass += 1) {
+    model.play({
+      agents: {
+        alice: [
+          call("pass_over", { subagent: "scout", objective: `Look ${crypto.randomUUID()}`, reason: "bench" }),
+          say("Done"),
+        ],
+        scout: [
+          call("read", { filePath: "src/total.ts" }),
+          call("pass_over_return", { decision: "approved", decision_reason: "Seen." }),
+        ],
+      },
+    })
+    const began = performance.now()
+    await server.prompt({ agent: "alice", text: "Go." })
+    taken.push(performance.now() - began)
+  }
+}
+
+/** The times of prompts with nobody looking (`alone`) and with the panel open (`watched`). */
+export async function panelOpen() {
+  const world = await createWorld()
+  const panel = await serve(world)
+  const browser = await launch()
+  const [alone, watched]: [number[], number[]] = [[], []]
+  await work(world, [])
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await work(world, alone)
+    const { page, context } = await open(browser)
+    await page.goto(await panel.link())
+    await page.getByText("Live", { exact: true }).waitFor()
+    await work(world, watched)
+    await context.close()
+  }
+  await browser.close()
+  await panel.stop()
+  await endWorld(world)
+  const [before, after] = [quantile(alone, 0.5), quantile(watched, 0.5)]
+  console.log(
+    `opencode, a prompt with a pass: p50 ${before.toFixed(1)} ms with nobody looking, ${after.toFixed(1)} ms with the panel open, ratio ${(after / before).toFixed(3)}`,
+  )
+}
+
+if (import.meta.main) {
+  await panelOpen()
+  process.exit(0)
+}

@@ -1,0 +1,201 @@
+/**
+ * Passes from scripts and other plugins, the guide's phase 5 and the architecture's §11.1:
+ *
+ *     import { applyArtifacts, passOver } from "opencode-pass-over"
+ *
+ *     const result = await passOver({
+ *       subagent: "audit",
+ *       work_context: { objective: "Review the last commit", files: [{ path: "src/total.ts" }] },
+ *       reason: "code_review",
+ *       override: { timeout_ms: 90_000 },
+ *     })
+ *     if (result.summary.decision === "approved") await applyArtifacts(result.artifacts)
+ *
+ * The pass runs in an opencode that has the project open; where none has, one is started for it and goes again. Who
+ * calls this is the user, so that an override has no limits. What is refused is thrown as a PassOverError.
+ */
+import { openOutside } from "./cli/engine"
+import { userName } from "./identity"
+import { runOutside, type Ran } from "./outside"
+import type { WorkArtifact } from "./pass-over/domain/artifact"
+import type { WorkContext } from "./pass-over/domain/context"
+import { PassOverError, PassOverErrorCode, toError, type Refusal } from "./pass-over/domain/errors"
+import { fence, freshNonce } from "./pass-over/domain/fence"
+import { PassID } from "./pass-over/domain/id"
+import type { WorkOutput } from "./pass-over/domain/output"
+import type { InlineOverride } from "./pass-over/domain/preference"
+import { readReport, type Report } from "./pass-over/domain/report"
+import { StartAsk } from "./pass-over/domain/start"
+import { applyAndVerify, changeOf, preview, review } from "./pass-over/service/change/act"
+import { changesOf } from "./pass-over/service/change/deps"
+import { order } from "./pass-over/service/command"
+import type { Engine } from "./pass-over/service/engine"
+
+export type { WorkArtifact, WorkContext, WorkOutput }
+
+export type PassOverOptions = {
+  subagent: string
+  /** What is to be done, and what goes along. The working directory is the project where none is named. */
+  work_context: Pick<WorkContext, "objective"> & Partial<WorkContext>
+  reason: string
+  /** Whether the result is also brought into the session that the context names. */
+  return_required?: boolean
+  override?: InlineOverride
+  /** The originator, whose preferences and rights hold; alice where none is named. */
+  from?: string
+  model?: string
+  constraints?: string[]
+  signal?: AbortSignal
+}
+
+const PATIENCE_MS = 5_000
+const BACKGROUND = 20_000
+
+const thrown = (refusal: Pick<Refusal, "code" | "message" | "suggestion">) => toError({ detail: {}, ...refusal })
+
+async function outside<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
+  const opened = openOutside()
+  if (!opened.ok) throw new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, opened.problem)
+  try {
+    return await work(opened.engine)
+  } finally {
+    opened.engine.store.close()
+  }
+}
+
+/** What a script knows of earlier work goes along as data. Of a session that is named opencode knows it already. */
+function backgroundOf({ background, messages, tool_results, todos, errors }: PassOverOptions["work_context"]) {
+  const given = { messages, tool_results, todos, errors }
+  const known = Object.values(given).some((list) => (list ?? []).length > 0)
+  const data = known ? JSON.stringify(given) : ""
+  const nonce = () => crypto.randomUUID().replaceAll("-", "")
+  const fenced = known ? fence("pass-over-context", freshNonce(data, nonce), data) : undefined
+  const text = [background, fenced].filter(Boolean).join("\n\n")
+  if (text.length <= BACKGROUND) return text === "" ? undefined : text
+  throw new PassOverError(
+    PassOverErrorCode.CONTEXT_OVERFLOW,
+    `The context has ${text.length} characters beside its files; ${BACKGROUND} go along.`,
+    { suggestedAction: "Send less of it (HistorySelector.select chooses), or name the session that it is from." },
+  )
+}
+
+function askOf({ subagent, work_context, reason, from, model, constraints, ...rest }: PassOverOptions): StartAsk {
+  const parsed = StartAsk.safeParse({
+    subagent,
+    objective: work_context.objective,
+    reason,
+    ...(from === undefined ? {} : { from }),
+    background: backgroundOf(work_context),
+    files: work_context.files?.map(({ path }) => path),
+    model,
+    constraints,
+    return_required: rest.return_required,
+    override: rest.override,
+  })
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  throw new PassOverError(
+    PassOverErrorCode.CONFIG_INVALID,
+    `passOver cannot use ${issue?.path.join(".") || "this"}: ${issue?.message ?? "it is not right"}.`,
+    { suggestedAction: "Correct the call; docs/library.md shows one." },
+  )
+}
+
+// Which pass an artifact came back from, so that a script can hand over those that it likes.
+const came = new WeakMap<WorkArtifact, PassID>()
+
+function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOutput {
+  if (refusal) throw thrown({ ...refusal, code: refusal.code as PassOverErrorCode })
+  if (!pass) throw new PassOverError(PassOverErrorCode.RETURN_TIMEOUT, `The order ${start_id} is not taken up yet.`)
+  if (!outcome) {
+    throw new PassOverError(PassOverErrorCode.SUBAGENT_CRASHED, `The opencode that ran pass ${pass.id} is gone.`, {
+      suggestedAction: "It is settled when opencode opens the project again; pass-over show tells how it ended.",
+    })
+  }
+  for (const artifact of outcome.output.artifacts) came.set(artifact, pass.id)
+  return outcome.output
+}
+
+/** The guide's entry (5.1): hands work over and comes back with its one outcome. */
+export async function passOver(options: PassOverOptions): Promise<WorkOutput> {
+  const { session_id, directory = process.cwd() } = options.work_context
+  const ask = askOf(options)
+  return outside(async (engine) => {
+    const starting = { directory, session_id, ask, actor: userName() ?? "script" }
+    return outcomeOf(await runOutside(engine, starting, { signal: options.signal }))
+  })
+}
+
+type Returned = Pick<WorkOutput, "status"> & {
+  /** The pass; for a command that its child runs it stands in `PASS_OVER_ID`. */
+  work_id?: string | undefined
+  artifacts?: readonly WorkArtifact[]
+  summary?: Partial<WorkOutput["summary"]>
+  auto_apply_allowed?: boolean
+}
+
+/** What a return may hold: tool results are what a child was seen doing, and not for it to say. */
+const reportOf = ({ status, artifacts = [], summary = {}, auto_apply_allowed = false }: Returned): unknown => ({
+  status: status === "aborted" ? "failed" : status,
+  decision: summary.decision,
+  decision_reason: summary.decision_reason,
+  recommendations: summary.recommendations,
+  evidence: summary.evidence,
+  auto_apply_allowed,
+  findings: artifacts.some(({ type }) => type === "finding") ? [] : (summary.findings ?? []),
+  artifacts: artifacts.filter(({ type }) => type !== "tool_result"),
+})
+
+/** The guide's entry (5.2): returns a running pass in its child's place, with `work_id` naming the pass. */
+export async function returnFromPassOver(output: Returned): Promise<void> {
+  const read: { ok: true; report: Report } | { ok: false; problem: string } = readReport(reportOf(output))
+  if (!read.ok) throw new PassOverError(PassOverErrorCode.INVALID_WORK_OUTPUT, read.problem)
+  const id = PassID.safeParse(output.work_id ?? process.env.PASS_OVER_ID)
+  if (!id.success) throw new PassOverError(PassOverErrorCode.NOT_FOUND, "It is not known which pass this returns.")
+  const done = await outside((engine) =>
+    order(engine, {
+      pass_over_id: id.data,
+      kind: "return",
+      text: JSON.stringify(reportOf(output)),
+      actor: userName() ?? "script",
+      patience_ms: PATIENCE_MS,
+    }),
+  )
+  if (!done.ok) throw thrown(done.refusal)
+  if (done.command_id === undefined) return
+  throw new PassOverError(
+    PassOverErrorCode.RETURN_TIMEOUT,
+    "The opencode that runs this pass has not taken the return yet; it does so at its next chance.",
+  )
+}
+
+/**
+ * §11.1: applies what came back, all of it or nothing, and comes back with the paths that were written. Of a file that
+ * is left out of `artifacts` nothing is written. Artifacts that did not come from `passOver` here need their `work_id`.
+ */
+export async function applyArtifacts(
+  artifacts: readonly WorkArtifact[],
+  from: { work_id?: string } = {},
+): Promise<string[]> {
+  const files = artifacts.filter((artifact) => artifact.type === "file_modification")
+  const [id] = from.work_id === undefined ? files.flatMap((file) => came.get(file) ?? []) : [PassID.parse(from.work_id)]
+  if (files.length === 0) return []
+  const actor = userName() ?? "script"
+  return outside(async (engine) => {
+    const deps = changesOf(engine)
+    const pass = id && (await engine.store.find(id))
+    if (!deps || !pass) throw new PassOverError(PassOverErrorCode.NOT_FOUND, "No pass is known that these came from.")
+    const found = await changeOf(deps, pass)
+    if (!found.ok) throw thrown(found.refusal)
+    const { change } = found
+    const wanted = new Set(files.map(({ path }) => path))
+    const verdicts = change.files.map(({ path }) => ({ path, hunk: null, accepted: wanted.has(path), reason: null }))
+    const stray = await review(deps, { pass, change, verdicts, actor })
+    if (stray) throw thrown(stray)
+    const planned = await preview(deps, change)
+    if (!planned.ok) throw thrown(planned.refusal)
+    const applied = await applyAndVerify(deps, { pass, change, actor, approval: planned.planned.approval })
+    if (!applied.ok) throw thrown(applied.refusal)
+    return applied.application.ops.map(({ path }) => path)
+  })
+}

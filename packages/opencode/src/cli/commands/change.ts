@@ -1,0 +1,153 @@
+import type { ChangeSet } from "../../pass-over/domain/change/change"
+import { verdictsOf } from "../../pass-over/domain/change/target"
+import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
+import type { Pass } from "../../pass-over/domain/pass"
+import {
+  applyAndVerify,
+  changeOf,
+  lastApplied,
+  preview,
+  review as decide,
+  undoOne,
+} from "../../pass-over/service/change/act"
+import { changesOf, type ChangeDeps } from "../../pass-over/service/change/deps"
+import { tellApplied } from "../../pass-over/service/change/tell"
+import { viewChange, type FileView } from "../../pass-over/service/change/view"
+import type { AppliedAndVerified } from "../../pass-over/service/change/act"
+import { clean, oneLine } from "../clean"
+import { refused, text, usage, type Command, type Invocation } from "../command"
+import { actor, withEngine } from "../engine"
+import { EXIT } from "../exit"
+import { findPass, short } from "../find"
+import { projectRoot } from "../place"
+
+type Changing = { deps: ChangeDeps; pass: Pass; change: ChangeSet }
+
+const NO_FILES = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, "Files cannot be changed here.")
+
+const PASS = { name: "<id>", text: "the id of a pass, or enough of its beginning or end" }
+
+/** The change that a pass wants, or has made, for as long as `work` takes. */
+const withChange = <T>({ args: [given = ""] }: Invocation, work: (changing: Changing) => Promise<T>): Promise<T> =>
+  withEngine(async (engine) => {
+    const deps = changesOf(engine)
+    if (!deps) throw refused(NO_FILES)
+    const pass = await findPass(engine.store, given)
+    const found = await changeOf(deps, pass)
+    if (!found.ok) throw refused(found.refusal)
+    return work({ deps, pass, change: found.change })
+  })
+
+const stateOf = ({ taken, declined }: FileView) => {
+  if (taken === "all") return "accepted"
+  if (taken === "none") return declined.length > 0 ? "declined" : "undecided"
+  return `accepted hunks ${taken.join(", ")}`
+}
+
+async function show({ out, options }: Invocation, { deps, change, pass }: Changing) {
+  const view = await viewChange(deps, change)
+  if (out.json) return out.value({ pass_over_id: pass.id, ...view })
+  for (const file of view.files) {
+    out.line(
+      `${out.paint("bold", oneLine(file.line))} · ${stateOf(file)}${file.hunks > 1 ? ` · ${file.hunks} hunks` : ""}`,
+    )
+    if (file.refused !== null) out.line(out.paint("red", `  can never be applied: ${oneLine(file.refused)}`))
+    for (const { hunk, reason } of file.declined)
+      out.line(`  declined${hunk === null ? "" : ` #${hunk}`}: ${oneLine(reason ?? "no reason given")}`)
+    if (options.patch === true && file.patch !== undefined) out.line(clean(file.patch))
+  }
+  for (const note of view.notes) out.line(out.paint("dim", `note: ${oneLine(note)}`))
+  out.line()
+  out.line(out.paint("dim", `pass-over apply ${short(pass.id)} writes what is accepted.`))
+}
+
+const several = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
+
+async function judge(call: Invocation) {
+  const [accept, reject] = [several(call.options.accept), several(call.options.reject)]
+  const reason = text(call.options, "reason") ?? ""
+  if (reason !== "" && reject.length === 0)
+    throw usage("--reason says why something is declined: name it with --reject.")
+  return withChange(call, async (changing) => {
+    const { deps, pass, change } = changing
+    const words = { accept, reject: Object.fromEntries(reject.map((target) => [target, reason])) }
+    const verdicts = verdictsOf(change, words)
+    const stray = verdicts.length > 0 ? await decide(deps, { pass, change, verdicts, actor: actor() }) : undefined
+    if (stray) throw refused(stray)
+    await show(call, changing)
+    return EXIT.ok
+  })
+}
+
+function told({ out }: Invocation, done: AppliedAndVerified, pass_over_id: string) {
+  if (!done.ok) throw refused(done.refusal)
+  const { application, verification } = done
+  const paths = application.ops.map(({ path }) => path)
+  if (out.json) out.value({ pass_over_id, apply_id: application.apply_id, paths, verification: verification ?? null })
+  if (!out.json) {
+    out.line(clean(tellApplied(done)))
+    for (const path of paths) out.line(`  ${oneLine(path)}`)
+  }
+  return verification && verification.exit_code !== 0 ? EXIT.failed : EXIT.ok
+}
+
+const write = (call: Invocation) =>
+  withChange(call, async (changing) => {
+    const { deps, pass, change } = changing
+    if (call.options.all === true) {
+      const verdicts = verdictsOf(change, { accept: ["*"] })
+      const stray = await decide(deps, { pass, change, verdicts, actor: actor() })
+      if (stray) throw refused(stray)
+    }
+    const planned = await preview(deps, change)
+    if (!planned.ok) throw refused(planned.refusal)
+    const { approval } = planned.planned
+    return told(call, await applyAndVerify(deps, { pass, change, actor: actor(), approval }), pass.id)
+  })
+
+const takeBack = (call: Invocation) =>
+  withEngine(async (engine) => {
+    const deps = changesOf(engine)
+    if (!deps) throw refused(NO_FILES)
+    const [given] = call.args
+    const pass = given === undefined ? undefined : await findPass(engine.store, given)
+    const where = pass ? { pass_over_id: pass.id } : { directory: projectRoot(call.directory) }
+    const application = await lastApplied(deps, where)
+    return told(call, await undoOne(deps, { application, actor: actor() }), application?.pass_over_id ?? "")
+  })
+
+export const review: Command = {
+  name: "review",
+  summary: "show what a pass wants to change, and accept or decline files and hunks",
+  args: [PASS],
+  options: [
+    { flags: "--accept <target...>", text: 'a file, a hunk of it ("src/a.ts#2"), or "*"' },
+    { flags: "--reject <target...>", text: "the same, declined" },
+    { flags: "--reason <text>", text: "why it is declined; its originator reads it" },
+    { flags: "--patch", text: "with the differences themselves" },
+  ],
+  examples: [
+    "pass-over review 3f9c21aa --patch",
+    "pass-over review 3f9c21aa --accept src/a.ts src/b.ts#2",
+    'pass-over review 3f9c21aa --reject src/c.ts --reason "not part of this"',
+  ],
+  run: judge,
+}
+
+export const apply: Command = {
+  name: "apply",
+  summary: "write what was accepted of a pass, all of it or nothing",
+  args: [PASS],
+  options: [{ flags: "--all", text: "accept everything first" }],
+  examples: ["pass-over apply 3f9c21aa", "pass-over apply 3f9c21aa --all"],
+  run: write,
+}
+
+export const undo: Command = {
+  name: "undo",
+  summary: "take back exactly what was applied; the last of this project without an id, and once more to bring it back",
+  args: [{ name: "[id]", text: PASS.text }],
+  examples: ["pass-over undo", "pass-over undo 3f9c21aa"],
+  run: takeBack,
+}

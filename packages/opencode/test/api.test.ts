@@ -1,0 +1,125 @@
+import { expect, test } from "bun:test"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { applyArtifacts, passOver, returnFromPassOver } from "opencode-pass-over/api"
+import { attend } from "../src/pass-over/service/command"
+import { attendStarts } from "../src/pass-over/service/start"
+import { enter } from "../src/server/presence"
+import { createHome, type Home } from "./cli/support"
+import { createEngineWorld, type EngineWorld } from "./pass-over/support/engine"
+import { settle } from "./pass-over/support/fake-clock"
+
+type Audit = Parameters<EngineWorld["host"]["script"]>[1]
+
+/** An opencode that has the home's project open, and looks for work while a script does something. */
+async function opencode(home: Home, audit: Audit) {
+  const world = createEngineWorld({ path: home.database, seed: 80_000 })
+  const presence = await enter(world.engine)
+  world.project.directory = home.project
+  world.engine.projects.set(home.project, world.project)
+  world.host.script("audit", audit)
+  const during = async <T>(script: Promise<T>): Promise<T> => {
+    const state = { over: false }
+    const over = () => (state.over = true)
+    script.then(over, over)
+    while (!state.over) {
+      await attendStarts(world.engine, () => "alive")
+      await attend(world.engine)
+      await world.clock.advance(1_000)
+      await settle()
+      await Bun.sleep(5)
+    }
+    return script
+  }
+  const leave = async () => {
+    await presence.leave()
+    world[Symbol.dispose]()
+  }
+  return { ...world, during, [Symbol.asyncDispose]: leave }
+}
+
+const BEFORE = "export const total = (a, b) => a - b\n"
+const AFTER = "export const total = (a, b) => a + b\n"
+const edit = (path: string) => ({
+  type: "file_modification",
+  path,
+  edits: [{ old_string: "a - b", new_string: "a + b" }],
+  reason: "a sum adds",
+})
+
+function project(home: Home) {
+  mkdirSync(join(home.project, "src"))
+  for (const name of ["total.ts", "other.ts"]) writeFileSync(join(home.project, "src", name), BEFORE)
+  return (name: string) => readFileSync(join(home.project, "src", name), "utf8")
+}
+
+const asking = (home: Home) => ({
+  subagent: "audit",
+  work_context: { objective: "Review the totals", directory: home.project, files: [{ path: "src/total.ts" }] },
+  reason: "code_review",
+})
+
+test("a script passes work over, reads what came back, and applies what it likes of it (§11.1)", async () => {
+  using home = createHome()
+  const read = project(home)
+  await using world = await opencode(home, async (child) => {
+    await child.return({ decision: "approved", artifacts: [edit("src/total.ts"), edit("src/other.ts")] })
+    child.step()
+  })
+  const result = await world.during(
+    passOver({
+      ...asking(home),
+      work_context: { ...asking(home).work_context, errors: [{ type: "TypeError", message: "total is wrong" }] },
+      override: { timeout_ms: 90_000 },
+    }),
+  )
+  expect(result).toMatchObject({
+    subagent_id: "audit",
+    originating_agent_id: "alice",
+    status: "completed",
+    summary: { decision: "approved" },
+  })
+  const [pass] = await world.engine.store.list({})
+  expect(pass).toMatchObject({ id: result.work_id, objective: "Review the totals", timeout_ms: 90_000 })
+  expect(world.host.prompts[0]?.text).toMatch(/<<pass-over-context [0-9a-f]{32}\n.*total is wrong/)
+
+  const liked = result.artifacts.filter((one) => one.type === "file_modification" && one.path === "src/total.ts")
+  expect(await applyArtifacts(liked)).toEqual(["src/total.ts"])
+  expect([read("total.ts"), read("other.ts")]).toEqual([AFTER, BEFORE])
+})
+
+test("what is refused is thrown with its code, and nothing is applied that came from nowhere", async () => {
+  using home = createHome()
+  await using world = await opencode(home, async () => {})
+  const adit = passOver({ ...asking(home), subagent: "adit" })
+  expect(await world.during(adit.catch((error: unknown) => error))).toMatchObject({ code: "E001" })
+  const long = { ...asking(home).work_context, background: "x".repeat(30_000) }
+  await expect(passOver({ ...asking(home), work_context: long })).rejects.toMatchObject({ code: "E012" })
+  const strange = { ...edit("a"), type: "file_modification", old_content: "a", new_content: "b", confidence: "high" }
+  await expect(applyArtifacts([strange as Parameters<typeof applyArtifacts>[0][number]])).rejects.toMatchObject({
+    code: "E042",
+  })
+})
+
+test("another plugin returns a running pass in its child's place (guide 5.2)", async () => {
+  using home = createHome()
+  const work = Promise.withResolvers<void>()
+  await using world = await opencode(home, async () => work.promise)
+  const passed = passOver(asking(home))
+  const returned = (async () => {
+    while (world.host.prompts.length === 0) await Bun.sleep(5)
+    const [pass] = await world.engine.store.list({})
+    const work_id = pass!.id
+    const nothing = returnFromPassOver({ work_id, status: "completed" }).catch((error: unknown) => error)
+    expect(await nothing).toMatchObject({ message: expect.stringContaining("says nothing") })
+    await returnFromPassOver({
+      work_id,
+      status: "completed",
+      artifacts: [{ type: "finding", severity: "error", category: "logic_error", message: "it subtracts" }],
+      summary: { decision: "rejected" },
+    })
+    work.resolve()
+  })()
+  const [output] = await world.during(Promise.all([passed, returned]))
+  expect(output).toMatchObject({ status: "completed", summary: { decision: "rejected", findings: ["it subtracts"] } })
+})

@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { EXIT } from "../../src/cli/exit"
+import { outcomeOf, started } from "../pass-over/support/drive"
+import { createEngineWorld } from "../pass-over/support/engine"
+import { createHome } from "./support"
+
+const BEFORE = "export const total = (a, b) => a - b\n"
+const AFTER = "export const total = (a, b) => a + b\n"
+
+/** A pass of the home's project that wants two files changed. */
+async function scene(preferences: { verify_command?: string } = {}) {
+  const home = createHome()
+  mkdirSync(join(home.project, "src"))
+  for (const name of ["a.ts", "b.ts"]) writeFileSync(join(home.project, "src", name), BEFORE)
+  using world = createEngineWorld({ path: home.database, seed: 90_000 })
+  world.project.directory = home.project
+  world.preferences.push({ origin: "project", path: "p", preferences: { defaults: preferences } })
+  world.host.script("audit", async (child) => {
+    const edits = [{ old_string: "a - b", new_string: "a + b" }]
+    const artifacts = ["src/a.ts", "src/b.ts"].map((path) => ({ type: "file_modification", path, edits }))
+    await child.return({ decision: "needs_modification", artifacts })
+    child.step()
+  })
+  const runner = await started(world)
+  await outcomeOf(world, runner)
+  const read = () => ["a.ts", "b.ts"].map((name) => readFileSync(join(home.project, "src", name), "utf8"))
+  return { home, id: runner.pass.id, read, [Symbol.dispose]: () => home[Symbol.dispose]() }
+}
+
+test("what a pass wants to change is shown, accepted and declined, applied and taken back", async () => {
+  using made = await scene()
+  const { home, id, read } = made
+  const shown = await home.run("review", id, "--patch")
+  expect([shown.err, shown.code]).toEqual(["", EXIT.ok])
+  expect(shown.out).toContain("undecided")
+  expect(shown.out).toContain("+export const total = (a, b) => a + b")
+
+  const why = ["--reject", "src/b.ts", "--reason", "not part of this"]
+  const judged = await home.run("review", id.slice(-8), "--accept", "src/a.ts", ...why)
+  expect(judged.out).toContain("accepted")
+  expect(judged.out).toContain("declined: not part of this")
+
+  const applied = await home.run("apply", id, "--json")
+  expect(applied.json()).toMatchObject({ pass_over_id: id, paths: ["src/a.ts"], verification: null })
+  expect(read()).toEqual([AFTER, BEFORE])
+  const undone = await home.run("undo")
+  expect([undone.err, undone.code]).toEqual(["", EXIT.ok])
+  expect(read()).toEqual([BEFORE, BEFORE])
+  // An undo is an application like any other: undone, it brings the change back.
+  expect(await home.run("undo", id)).toMatchObject({ code: EXIT.ok })
+  expect(read()).toEqual([AFTER, BEFORE])
+})
+
+test("--all accepts and applies in one go, and a check that fails is told with its end", async () => {
+  using made = await scene({ verify_command: "echo it is broken; exit 3" })
+  const applied = await made.home.run("apply", made.id, "--all")
+  expect(applied.code).toBe(EXIT.failed)
+  expect(applied.out).toContain("ended with 3")
+  expect(applied.out).toContain("it is broken")
+  expect(made.read()).toEqual([AFTER, AFTER])
+})
+
+test("a stale base, a file that is not in the change, and a pass without one are refused", async () => {
+  using made = await scene()
+  const { home, id, read } = made
+  expect(await home.run("review", id, "--accept", "src/c.ts")).not.toMatchObject({ code: EXIT.ok })
+  expect(await home.run("review", id, "--reason", "because")).toMatchObject({ code: EXIT.usage })
+  writeFileSync(join(home.project, "src/b.ts"), "somebody else\n")
+  const stale = await home.run("apply", id, "--all", "--json")
+  expect(stale.code).toBe(EXIT.late)
+  expect(stale.json()).toMatchObject({ error: { code: "E041" } })
+  expect(read()).toEqual([BEFORE, "somebody else\n"])
+  expect((await home.run("apply", "00000000")).code).toBe(EXIT.not_found)
+})

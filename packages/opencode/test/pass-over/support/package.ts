@@ -1,0 +1,39 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const SCRIPT = join(import.meta.dir, "../../../script/pack.ts")
+
+export type Packed = {
+  /** The tarball, as npm would publish it. */
+  tarball: string
+  bytes: number
+  files: { path: string; size: number }[]
+}
+
+const npm = async (cwd: string, ...argv: string[]) => {
+  const child = Bun.spawn([Bun.which("npm") ?? "npm", ...argv], { cwd, stdout: "pipe", stderr: "pipe" })
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  if ((await child.exited) !== 0) throw new Error(`npm ${argv.join(" ")}: ${err}`)
+  return out
+}
+
+/** Packages as they are published, one for each version, all from one build. Gone when the process ends. */
+export async function createPackages(...versions: string[]): Promise<Packed[]> {
+  const root = mkdtempSync(join(tmpdir(), "pass-over-package-"))
+  process.on("exit", () => rmSync(root, { recursive: true, force: true }))
+  const folder = join(root, "package")
+  // In a process of its own: the bundler does not work where the same modules are loaded already.
+  const child = Bun.spawn([process.execPath, SCRIPT, folder], { stdout: "ignore", stderr: "pipe" })
+  if ((await child.exited) !== 0) throw new Error(`the package could not be made: ${await child.stderr.text()}`)
+  const packed: Packed[] = []
+  for (const version of versions) {
+    const file = Bun.file(join(folder, "package.json"))
+    await Bun.write(file, JSON.stringify({ ...(await file.json()), version }))
+    const out = await npm(folder, "pack", "--json", "--ignore-scripts", "--pack-destination", root)
+    const [made] = JSON.parse(out) as { filename: string; size: number; files: { path: string; size: number }[] }[]
+    if (!made) throw new Error(`npm packed nothing: ${readdirSync(root).join(", ")}`)
+    packed.push({ tarball: join(root, made.filename), bytes: made.size, files: made.files })
+  }
+  return packed
+}
