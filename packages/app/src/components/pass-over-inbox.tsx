@@ -67,7 +67,9 @@ function Question(props: QuestionProps) {
   const parts: { field?: HTMLTextAreaElement; card?: HTMLElement } = {}
   const { note, setNote, error, busy, give } = useAnswer(props, () => parts.field?.focus())
   createEffect(() => {
-    if (props.current && document.activeElement?.tagName !== "TEXTAREA") parts.card?.focus()
+    const active = document.activeElement
+    // Whoever presses a button in another question is there already; moving the page would take it from under the hand.
+    if (props.current && active?.tagName !== "TEXTAREA" && !parts.card?.contains(active)) parts.card?.focus()
   })
   const keyed = (event: KeyboardEvent) => {
     const what = deed({ ...pick(event), typing: event.target instanceof HTMLTextAreaElement })

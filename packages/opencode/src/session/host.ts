@@ -41,7 +41,10 @@ async function prompt(client: Client, input: Prompt): Promise<Rest> {
   }
 }
 
-type Reading = Pick<Host, "sessionRules" | "agents" | "messages" | "todos" | "files" | "nearby" | "generate" | "root">
+type Reading = Pick<
+  Host,
+  "sessionRules" | "agents" | "messages" | "todos" | "files" | "nearby" | "generate" | "directoryOf" | "root"
+>
 
 function createReading({ client, directory, observed }: HostOptions): Reading {
   let agents: Promise<AgentInfo[]> | undefined
@@ -98,6 +101,9 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
     nearby: async (ask) => nearby(ask, directory),
 
     generate: (input) => askSmallModel(client, input),
+
+    directoryOf: async (session_id) =>
+      (await call("read a session", client.session.get({ sessionID: session_id }))).directory,
 
     root: async (session_id) => {
       const parent = await parentOf(session_id)

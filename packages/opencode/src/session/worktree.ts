@@ -62,6 +62,8 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
           instead_of: options.directory,
           linked: slot.linked,
         }
+        // Loading it is opencode's work, and none of the time that its child was given.
+        if (fresh) await options.boot(workspace.directory)
         slots.set(workspace.directory, slot)
         return workspace
       } catch (error) {

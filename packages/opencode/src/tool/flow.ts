@@ -17,7 +17,7 @@ export const FlowArgs = z.strictObject({
   name: z.string().trim().min(1).max(60).optional(),
   inputs: z.record(z.string(), z.string().max(20_000)).optional(),
   run: z.string().trim().min(1).max(60).optional(),
-  wait: z.boolean().optional(),
+  wait: z.boolean().optional().describe("false: its end comes later, as a message"),
 })
 
 const no = (message: string, suggestion: string) => refuse(PassOverErrorCode.NOT_FOUND, message, { suggestion })

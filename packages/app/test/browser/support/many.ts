@@ -11,13 +11,13 @@ export function fillAudit(database: string, count: number) {
     )
     .all()
   const given: Record<string, (n: number) => string | number | null> = {
-    id: (n) => n + 1,
+    id: () => null,
     session_id: (n) => `ses_${n % 50}`,
     seq: (n) => Math.floor(n / 50) + 1,
     directory: () => "/bench",
     action: (n) => ["requested", "dispatched", "returned"][n % 3] ?? "",
     actor: () => "alice",
-    originating_agent: () => "alice",
+    originating_agent: () => "archivist",
     subagent: (n) => ["audit", "scout"][n % 2] ?? "",
     pass_over_id: (n) => `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`,
     timestamp: (n) => Date.now() - (count - n) * 1_000,

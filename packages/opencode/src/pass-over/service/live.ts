@@ -45,6 +45,8 @@ export type Live = {
   recorder?: Recorder
   /** What it waits for, in words, while it waits for a person or its turn. */
   waiting?: string | undefined
+  /** While its place is being made ready, its own time does not run. */
+  hold?: (on: boolean) => void
   attempt?: Attempt
   attempts: number
 }

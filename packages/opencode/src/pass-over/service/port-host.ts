@@ -50,6 +50,8 @@ export type Host = {
   generate?(input: { prompt: string; max_tokens: number }): Promise<string>
   /** What a session itself adds to the rules of its agent. */
   sessionRules(session_id: SessionID): Promise<Rule[]>
+  /** Where a session works. */
+  directoryOf?(session_id: SessionID): Promise<string>
   /** The session at the top of a session's tree: questions of its direct children reach the user. */
   root(session_id: SessionID): Promise<SessionID>
   child(spec: ChildSpec): Promise<SessionID>

@@ -57,6 +57,8 @@ export function createRunner(
   // The prompts from which the child has not come to rest.
   const open = new Set<number>()
 
+  live.hold = (on) => drive({ type: "waiting", more: on })
+
   function drive(input: Input) {
     if (live.run.phase === "ended") return
     const step = next(live.run, input, deps.clock.mono())

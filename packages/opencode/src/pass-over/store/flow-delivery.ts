@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, ne } from "drizzle-orm"
+import { and, asc, eq, isNull, ne, sql } from "drizzle-orm"
 import type { FlowDelivery, FlowEnd, FlowStore } from "../service/port-flow"
 import { FlowDeliveryTable } from "./flow.sql"
 import type { Base } from "./statement"
@@ -8,6 +8,9 @@ type Deliveries = Pick<FlowStore, "flowDeliveries" | "takeFlowDelivery" | "flowD
 const T = FlowDeliveryTable
 
 const only = ({ run_id, seq }: Pick<FlowDelivery, "run_id" | "seq">) => and(eq(T.run_id, run_id), eq(T.seq, seq))
+
+// In the very words of the index, or it is not used.
+const WAITING = sql`${T.status} <> 'delivered' and ${T.mode} <> 'none'`
 
 /** What the entry that ends a run leaves for its session; part of the transaction that writes the entry. */
 export function noteEnd({ db }: Base, of: { run_id: string; seq: number; at: number; end: FlowEnd }) {
@@ -33,8 +36,7 @@ export function createFlowDeliveries({ db, write }: Base): Deliveries {
         .from(T)
         .where(
           and(
-            ne(T.status, "delivered"),
-            ne(T.mode, "none"),
+            WAITING,
             directory === undefined ? undefined : eq(T.directory, directory),
             session_id === undefined ? undefined : eq(T.session_id, session_id),
             run_id === undefined ? undefined : eq(T.run_id, run_id as FlowDelivery["run_id"]),

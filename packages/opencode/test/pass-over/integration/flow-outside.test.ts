@@ -28,7 +28,10 @@ afterEach(async () => {
   held.model.stop()
 })
 
-const done = call("pass_over_return", { decision: "approved", decision_reason: "src/total.ts holds." })
+const done = call("pass_over_return", {
+  decision: "approved",
+  decision_reason: "The total in src/total.ts adds every column and holds.",
+})
 
 test("a flow that is started from a shell gets an opencode, which goes while a person is waited for; the answer gets another", async () => {
   const { model, box } = held

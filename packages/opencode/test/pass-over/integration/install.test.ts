@@ -117,7 +117,7 @@ test("its terminal half is shown by opencode's own interface", async () => {
   const tui = await held.box.tui()
   await tui.waitFor(/Ask anything|opencode/i)
   await tui.type("/pass-over")
-  await tui.waitFor(/\/pass-over/)
+  await tui.waitFor("Passes of this project")
   await tui.stop()
 })
 

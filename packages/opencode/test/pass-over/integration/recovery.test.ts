@@ -152,12 +152,23 @@ for (const [name, moment] of CHOSEN) {
 
 test("opencode killed after a child's return that worked in a tree of its own: its changes are there to be decided about", async () => {
   const { box, store } = held.world
-  const wrote = call("bash", { command: "echo made > made.txt; rm src/total.ts", description: "Change" })
+  const command = "echo made > made.txt && rm src/total.ts"
+  const wrote = call("bash", { command, description: "Change" })
+  const hash = new Bun.CryptoHasher("sha256").update("made\n").digest("hex")
+  const proven = call("pass_over_return", {
+    status: "completed",
+    decision_reason: "It is made.",
+    findings: [{ severity: "info", category: "x", message: "made", path: "made.txt" }],
+    evidence: [
+      { type: "command", command, exit_code: 0 },
+      { type: "file", path: "made.txt", hash: hash.slice(0, 12) },
+    ],
+  })
   const moment: Moment = {
     play: (there) => ({
       agents: {
         alice: handover("Change it", { subagent: "general", override: { isolation: "worktree" } }),
-        general: [wrote, reply(back, hold(there))],
+        general: [wrote, reply(proven, hold(there))],
       },
     }),
     status: "completed",
@@ -169,7 +180,9 @@ test("opencode killed after a child's return that worked in a tree of its own: i
   expect(changes.map(({ origin, files }) => [origin, files.map(({ path }) => path)])).toEqual([
     ["isolated", ["made.txt", "src/total.ts"]],
   ])
-  expect((await store.outcome(killed.pass.id))?.output.summary.change).toMatchObject({ files: 2, origin: "isolated" })
+  const summary = (await store.outcome(killed.pass.id))?.output.summary
+  expect(summary?.change).toMatchObject({ files: 2, origin: "isolated" })
+  expect(summary?.verdict).toEqual({ status: "VERIFIED", checked: 3, unresolved: [] })
   expect(box.read("src/total.ts")).toContain("total")
   await held.server.client.instance.dispose()
   await until("the end of its tree", async () =>

@@ -17,8 +17,19 @@ async function again(deps: ChangeDeps, changes: readonly ChangeSet[]): Promise<T
   }
 }
 
+/** A child's own words for its files begin with the directory that it worked in, whoever had it work there. */
+async function placeOf({ host }: Project, { child_session_id }: Pass): Promise<string | undefined> {
+  if (child_session_id === null) return
+  return host.directoryOf?.(child_session_id).catch(() => undefined)
+}
+
 /** Takes what a pass changed and wants changed whose process ended before it did; nothing is taken twice. */
 export async function takeLeft(engine: Engine, project: Project, pass: Pass): Promise<Taken | undefined> {
+  const taken = await take(engine, project, pass)
+  return taken && { ...taken, directory: taken.directory ?? (await placeOf(project, pass)) }
+}
+
+async function take(engine: Engine, project: Project, pass: Pass): Promise<Taken | undefined> {
   const deps = changesOf(engine)
   if (!deps) return
   const { workspaces } = project

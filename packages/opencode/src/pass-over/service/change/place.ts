@@ -23,7 +23,12 @@ const PATIENCE_MS = 10_000
 export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule[]): Promise<Workspace | undefined> {
   const { workspaces } = deps
   if (workspaces && isolated(live.pass, rules)) {
-    live.workspace ??= await inTime(deps, workspaces, live.pass)
+    live.hold?.(true)
+    try {
+      live.workspace ??= await inTime(deps, workspaces, live.pass)
+    } finally {
+      live.hold?.(false)
+    }
     return live.workspace
   }
   const files = changesOf(deps)
