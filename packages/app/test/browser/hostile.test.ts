@@ -49,24 +49,27 @@ async function plant(text: string, index: number) {
     child.tool(said.slice(0, 200), { [said.slice(0, 100)]: said }, said)
     child.say(`DECISION: ${said}\nAnswer: no\nReasoning: ${said}`)
     const path = place(said, text, index)
-    await child.return({
-      status: "completed",
-      decision: "rejected",
-      decision_reason: said,
-      findings: [{ severity: "error", category: said, message: said, path: said, line: 1, suggested_fix: said }],
-      recommendations: [said],
-      artifacts: [
-        {
-          type: "file_modification",
-          path,
-          old_content: text.toWellFormed(),
-          new_content: `${text}\n${text}`.toWellFormed(),
-          reason: said,
-          confidence: "low",
-        },
-        { type: "message", role: "assistant", content: said, visibility: "user_visible" },
-      ],
-    })
+    const file = {
+      type: "file_modification",
+      path,
+      old_content: text.toWellFormed(),
+      new_content: `${text}\n${text}`.toWellFormed(),
+      reason: said,
+      confidence: "low",
+    }
+    const message = { type: "message", role: "assistant", content: said, visibility: "user_visible" }
+    // Some names and contents are refused as a change; what is said is shown all the same.
+    for (const artifacts of [[file, message], [message]]) {
+      const told = await child.return({
+        status: "completed",
+        decision: "rejected",
+        decision_reason: said,
+        findings: [{ severity: "error", category: said, message: said, path: said, line: 1, suggested_fix: said }],
+        recommendations: [said],
+        artifacts,
+      })
+      if (!/^E\d{3} /.test(told)) break
+    }
     child.step({})
   })
   // Refused, because nobody could hold it to such a thing: the refusal and its audit line quote it.
@@ -135,7 +138,7 @@ test("hostile text in every field: nothing runs, nothing loads from elsewhere", 
   }
   expect(ids.length > 500 ? [] : refused.slice(0, 3)).toEqual([])
   expect(unfinished.length < 30 ? [] : [unfinished.length, ...unfinished.slice(0, 3)]).toEqual([])
-  expect(changed).toBeGreaterThan(500)
+  expect(changed).toBeGreaterThan(400)
   await world.engine.store.putPreference({
     directory: world.directory,
     key: { level: "pair", from: "alice", to: "audit" },

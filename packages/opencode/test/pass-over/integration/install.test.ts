@@ -10,24 +10,29 @@ import {
   type ModelRequest,
   type Sandbox,
 } from "@pass-over/rehearsal"
-import { createPackages, type Packed } from "../support/package"
+import { createPackages, createRegistry, type Packed, type Registry } from "../support/package"
 
 setDefaultTimeout(180_000)
 
-const held = {} as { model: Model; box: Sandbox; packed: Packed[] }
+const held = {} as { model: Model; box: Sandbox; packed: Packed[]; registry: Registry }
 
 beforeAll(async () => {
   held.packed = await createPackages("0.1.0", "0.2.0")
+  held.registry = createRegistry("opencode-pass-over")
+  await held.registry.publish(held.packed[0]!)
   held.model = await createModel()
-  held.box = await createSandbox({ model: held.model, files: { "README.md": "# A project\n" } })
+  held.box = await createSandbox({
+    model: held.model,
+    files: { "README.md": "# A project\n" },
+    env: { npm_config_registry: held.registry.url },
+  })
 })
 afterAll(async () => {
   held.model.verify()
   expect(await held.box.dispose()).toEqual([])
   held.model.stop()
+  held.registry[Symbol.dispose]()
 })
-
-const spec = ({ tarball }: Packed) => `opencode-pass-over@file:${tarball}`
 
 async function run(command: string[], env: Record<string, string> = {}) {
   const { box } = held
@@ -38,13 +43,16 @@ async function run(command: string[], env: Record<string, string> = {}) {
 
 const plugin = (...argv: string[]) => run([held.box.binary, "plugin", ...argv])
 
+const versionIn = (folder: string) =>
+  (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version
+
 /** The folder that opencode keeps the installed package in. */
 function installed(packed: Packed): string {
   const root = join(held.box.env.XDG_CACHE_HOME ?? "", "opencode/packages")
   const found = (readdirSync(root, { recursive: true }) as string[])
     .filter((path) => path.endsWith("node_modules/opencode-pass-over/package.json"))
     .map((path) => join(root, path, ".."))
-    .find((folder) => folder.includes(packed.tarball.split("/").at(-1)!))
+    .find((folder) => versionIn(folder) === packed.version)
   if (!found) throw new Error("it is not installed")
   return found
 }
@@ -95,10 +103,10 @@ test("the package is small and holds what it should, and nothing of the sources"
 
 test("one line installs both halves into a clean opencode, and a pass works from the package alone", async () => {
   const [first] = held.packed
-  const done = await plugin(spec(first!))
+  const done = await plugin("opencode-pass-over")
   expect([done.err, done.code]).toEqual([done.err, 0])
-  expect(config("opencode.json").plugin).toEqual([spec(first!)])
-  expect(config("tui.json").plugin).toEqual([spec(first!)])
+  expect(config("opencode.json").plugin).toEqual(["opencode-pass-over"])
+  expect(config("tui.json").plugin).toEqual(["opencode-pass-over"])
   held.box.seed(join(held.box.project, ".opencode"))
 
   const { dependencies = {} } = JSON.parse(readFileSync(join(installed(first!), "package.json"), "utf8")) as {
@@ -142,10 +150,11 @@ console.log(JSON.stringify([valid, typeof passOver, PassOverConfig.validate({ de
 
 test("a newer version takes the place of the older one and goes on with its passes", async () => {
   const [, second] = held.packed
-  const done = await plugin(spec(second!), "--force")
+  await held.registry.publish(second!)
+  const done = await plugin("opencode-pass-over@0.2.0", "--force")
   expect([done.err, done.code]).toEqual([done.err, 0])
-  expect(config("opencode.json").plugin).toEqual([spec(second!)])
-  expect(config("tui.json").plugin).toEqual([spec(second!)])
+  expect(config("opencode.json").plugin).toEqual(["opencode-pass-over@0.2.0"])
+  expect(config("tui.json").plugin).toEqual(["opencode-pass-over@0.2.0"])
   expect(await pass("Say yes again")).toContain("audit: approved")
   const list = await passOver(second!, "list", "--json")
   const { passes } = JSON.parse(list.out) as { passes: { objective: string }[] }

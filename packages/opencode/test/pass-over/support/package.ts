@@ -5,6 +5,7 @@ import { join } from "node:path"
 const SCRIPT = join(import.meta.dir, "../../../script/pack.ts")
 
 export type Packed = {
+  version: string
   /** The tarball, as npm would publish it. */
   tarball: string
   bytes: number
@@ -33,7 +34,46 @@ export async function createPackages(...versions: string[]): Promise<Packed[]> {
     const out = await npm(folder, "pack", "--json", "--ignore-scripts", "--pack-destination", root)
     const [made] = JSON.parse(out) as { filename: string; size: number; files: { path: string; size: number }[] }[]
     if (!made) throw new Error(`npm packed nothing: ${readdirSync(root).join(", ")}`)
-    packed.push({ tarball: join(root, made.filename), bytes: made.size, files: made.files })
+    packed.push({ version, tarball: join(root, made.filename), bytes: made.size, files: made.files })
   }
   return packed
+}
+
+export type Registry = Disposable & { url: string; publish(packed: Packed): Promise<void> }
+
+/**
+ * An npm registry with one package in it. Installed from a file, the package would lie below a path with a colon in it,
+ * and opencode's terminal loads nothing from there.
+ */
+export function createRegistry(name: string): Registry {
+  const versions = new Map<string, { packed: Packed; integrity: string }>()
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      const { pathname, origin } = new URL(request.url)
+      const [, tarball] = /^\/tarball\/(.+)$/.exec(pathname) ?? []
+      const wanted = tarball === undefined ? undefined : versions.get(tarball)
+      if (wanted) return new Response(Bun.file(wanted.packed.tarball))
+      if (pathname !== `/${name}`) return new Response("{}", { status: 404 })
+      const all = [...versions].map(([version, { integrity }]) => [
+        version,
+        { name, version, dist: { tarball: `${origin}/tarball/${version}`, integrity } },
+      ])
+      return Response.json({
+        name,
+        "dist-tags": { latest: [...versions.keys()].at(-1) },
+        versions: Object.fromEntries(all),
+      })
+    },
+  })
+  return {
+    url: `${server.url.origin}/`,
+    async publish(packed) {
+      const bytes = await Bun.file(packed.tarball).bytes()
+      const integrity = `sha512-${new Bun.CryptoHasher("sha512").update(bytes).digest("base64")}`
+      versions.set(packed.version, { packed, integrity })
+    },
+    [Symbol.dispose]: () => void server.stop(true),
+  }
 }
