@@ -7,6 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { GATE } from "./gate"
 
+const MOST_MS = 12 * 60_000
+
 type Tally = { passed: number; failed: number; skipped: number }
 type Suite = { name: string; cwd: string; args: string[] }
 
@@ -22,7 +24,10 @@ const SUITES: readonly Suite[] = [
   { name: "the rehearsal", cwd: "packages/rehearsal", args: [] },
   { name: "the terminal's decisions", cwd: "packages/tui", args: [] },
   { name: "the panel's decisions", cwd: "packages/app", args: ["./test/view"] },
-  { name: "the panel in Chromium", cwd: "packages/app", args: ["./test/browser"] },
+  // Each in a process of its own: a browser, a server and an opencode are enough for one.
+  { name: "the panel in Chromium", cwd: "packages/app", args: ["./test/browser/panel.test.ts"] },
+  { name: "the panel and the real opencode", cwd: "packages/app", args: ["./test/browser/real.test.ts"] },
+  { name: "the panel and hostile text", cwd: "packages/app", args: ["./test/browser/hostile.test.ts"] },
   { name: "the real opencode", cwd: "packages/opencode", args: ["test/pass-over/integration"] },
 ]
 
@@ -55,7 +60,8 @@ async function run(suite: Suite): Promise<Tally> {
   const report = join(scratch, `${suite.name.replaceAll(/\W+/g, "-")}.xml`)
   const child = Bun.spawn(
     [process.execPath, "test", ...suite.args, "--reporter=junit", `--reporter-outfile=${report}`],
-    { cwd: join(root, suite.cwd), stdio: ["ignore", "inherit", "inherit"] },
+    // A suite that hangs has failed: it must not take the others with it.
+    { cwd: join(root, suite.cwd), stdio: ["ignore", "inherit", "inherit"], timeout: MOST_MS, killSignal: "SIGKILL" },
   )
   const code = await child.exited
   return read(report, code === 0)

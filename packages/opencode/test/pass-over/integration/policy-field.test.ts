@@ -207,6 +207,8 @@ describe("what comes back", () => {
     ["never", 0],
   ] as const) {
     test(`notify_on_return ${notify_on_return}`, async () => {
+      // What the pass before has to tell comes a moment after it.
+      await Bun.sleep(1_000)
       const events = await held.world.server.events()
       await pass({ preferences: pair({ notify_on_return }) })
       await Bun.sleep(1_200)
