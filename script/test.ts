@@ -1,21 +1,19 @@
 /**
- * Runs every test of the project and says how it went. The last line is `N passed, N failed`, with `, N skipped` where
- * there are any, and nothing else on it.
+ * Runs every test of the project and says how it went. What failed is shown once more at the end. The last line is
+ * `N passed, N failed`, with `, N skipped` where there are any, and nothing else on it.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { GATE } from "./gate"
-
-const MOST_MS = 12 * 60_000
-
-type Tally = { passed: number; failed: number; skipped: number }
-type Suite = { name: string; cwd: string; args: string[] }
+import { provide } from "./test/provide"
+import { runSuite, type Run, type Suite, type Tally } from "./test/suite"
 
 const root = join(import.meta.dir, "..")
 const scratch = mkdtempSync(join(tmpdir(), "pass-over-test-"))
 
 const SUITES: readonly Suite[] = [
+  { name: "the scripts", cwd: ".", args: ["./script"] },
   {
     name: "the core, the store and the edges",
     cwd: "packages/opencode",
@@ -37,45 +35,30 @@ const add = (a: Tally, b: Tally): Tally => ({
   skipped: a.skipped + b.skipped,
 })
 
-const number = (text: string, name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(text)?.[1] ?? 0)
-
-/** What a suite's report says. A suite that died before it wrote one, or that ran nothing, has failed. */
-function read(report: string, ok: boolean): Tally {
-  const text = (() => {
-    try {
-      return readFileSync(report, "utf8")
-    } catch {
-      return ""
-    }
-  })()
-  const head = /<testsuites[^>]*>/.exec(text)?.[0] ?? ""
-  const [all, failed, skipped] = [number(head, "tests"), number(head, "failures"), number(head, "skipped")]
-  if (all === 0 || (!ok && failed === 0))
-    return { passed: Math.max(0, all - failed - skipped), failed: failed + 1, skipped }
-  return { passed: all - failed - skipped, failed, skipped }
-}
-
-async function run(suite: Suite): Promise<Tally> {
-  console.log(`\n── ${suite.name}`)
-  const report = join(scratch, `${suite.name.replaceAll(/\W+/g, "-")}.xml`)
-  const child = Bun.spawn(
-    [process.execPath, "test", ...suite.args, "--reporter=junit", `--reporter-outfile=${report}`],
-    // A suite that hangs has failed: it must not take the others with it.
-    { cwd: join(root, suite.cwd), stdio: ["ignore", "inherit", "inherit"], timeout: MOST_MS, killSignal: "SIGKILL" },
-  )
-  const code = await child.exited
-  return read(report, code === 0)
+async function runStep({ name, command }: (typeof GATE)[number]): Promise<Run> {
+  const code = await Bun.spawn(command, { cwd: root, stdio: ["ignore", "inherit", "inherit"] }).exited
+  if (code === 0) return { tally: { passed: 1, failed: 0, skipped: 0 }, failures: [] }
+  return { tally: { passed: 0, failed: 1, skipped: 0 }, failures: [`── ${name}\nSee above: ${command.join(" ")}`] }
 }
 
 let tally: Tally = { passed: 0, failed: 0, skipped: 0 }
-for (const step of GATE) {
-  console.log(`\n── ${step.name}`)
-  const code = await Bun.spawn(step.command, { cwd: root, stdio: ["ignore", "inherit", "inherit"] }).exited
-  tally = add(tally, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 })
+const failures: string[] = []
+
+async function take(name: string, run: () => Promise<Run>) {
+  const began = performance.now()
+  console.log(`\n── ${name}`)
+  const done = await run()
+  tally = add(tally, done.tally)
+  failures.push(...done.failures)
+  console.log(`── ${((performance.now() - began) / 1000).toFixed(0)} s`)
 }
-for (const suite of SUITES) tally = add(tally, await run(suite))
+
+provide()
+for (const step of GATE) await take(step.name, () => runStep(step))
+for (const suite of SUITES) await take(suite.name, () => runSuite(suite, root, scratch))
 rmSync(scratch, { recursive: true, force: true })
 
+if (failures.length > 0) console.log(`\nWhat failed:\n\n${failures.join("\n\n")}`)
 const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : ""
 console.log(`\n${tally.passed} passed, ${tally.failed} failed${skipped}`)
 process.exit(tally.failed === 0 ? 0 : 1)

@@ -1,34 +1,16 @@
-import { existsSync } from "node:fs"
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core"
+import { chromiumPath } from "../../../../../script/test/provide"
 
-const PLACES = [
-  process.env["CHROMIUM_PATH"],
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-  "C:/Program Files/Google/Chrome/Application/chrome.exe",
-]
-
-const found = () => PLACES.find((path): path is string => path !== undefined && existsSync(path))
-
-/** A Chromium that is here, or one that is fetched where that is allowed. */
-function chromiumPath(): string {
-  const here = found()
-  if (here) return here
-  if (process.platform === "linux" && process.getuid?.() === 0) {
-    Bun.spawnSync(["sh", "-c", "apt-get update && apt-get install -y --no-install-recommends chromium"], {
-      stdio: ["ignore", "inherit", "inherit"],
-    })
-  }
-  const now = found()
-  if (now) return now
+/** `npm test` installs one where it may, before any suite runs. */
+function browserPath(): string {
+  const path = chromiumPath()
+  if (path) return path
   throw new Error("No Chromium here: install it (apt-get install chromium), or name one in CHROMIUM_PATH.")
 }
 
 export const launch = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: chromiumPath(),
+    executablePath: browserPath(),
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
   })
 
