@@ -353,7 +353,7 @@ CREATE TABLE `pass_over_requests` (
 	CONSTRAINT "pass_over_requests_not_itself" CHECK("pass_over_requests"."originating_agent_id" <> "pass_over_requests"."subagent_id")
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `pass_over_requests_session_id_call_id_idx` ON `pass_over_requests` (`session_id`,`call_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `pass_over_requests_session_id_call_id_idx` ON `pass_over_requests` (`session_id`,`call_id`,(case when "message_id" is null then '' else "message_id" end));--> statement-breakpoint
 CREATE UNIQUE INDEX `pass_over_requests_child_session_id_idx` ON `pass_over_requests` (`child_session_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_requests_root_session_id_idx` ON `pass_over_requests` (`root_session_id`,`objective_hash`);--> statement-breakpoint
 CREATE INDEX `pass_over_requests_parent_pass_id_idx` ON `pass_over_requests` (`parent_pass_id`);--> statement-breakpoint

@@ -24,6 +24,13 @@ export type Usage = {
   cost: number
 }
 
+/** What a budget is measured by: everything that went in or came out, also what a cache gave. */
+export const totalTokens = (usage: Usage) =>
+  usage.input + usage.output + usage.reasoning + usage.cache_read + usage.cache_write
+
+/** What a person is shown: what was new. */
+export const newTokens = (usage: Usage) => usage.input + usage.output + usage.reasoning
+
 export const NO_USAGE: Usage = { input: 0, output: 0, reasoning: 0, cache_read: 0, cache_write: 0, cost: 0 }
 
 export type Run = {

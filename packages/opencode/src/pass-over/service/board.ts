@@ -1,3 +1,4 @@
+import { newTokens } from "../domain/run"
 import { headline, money } from "../domain/envelope"
 import type { Pass } from "../domain/pass"
 import { readable } from "../domain/time"
@@ -59,7 +60,7 @@ export function createBoard(host: Host, clock: Clock, names: readonly string[]) 
     /** The nth is back. */
     back(at: number, pass: Pass, { output, usage }: Outcome) {
       const lines = {
-        tokens: usage.input + usage.output + usage.reasoning,
+        tokens: newTokens(usage),
         cost: usage.cost,
         elapsed_ms: output.metadata.wall_time_ms,
       }

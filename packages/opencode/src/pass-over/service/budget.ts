@@ -3,17 +3,15 @@ import { money } from "../domain/envelope"
 import { PassOverErrorCode } from "../domain/errors"
 import type { Limits } from "../domain/limit"
 import type { Effective } from "../domain/preference"
-import type { Usage } from "../domain/run"
+import { totalTokens, type Usage } from "../domain/run"
 import type { Clock, Log, Store } from "./port"
 import type { Runner } from "./runner"
 
 export type BudgetWatch = { step(): void }
 
-const tokensOf = (usage: Usage) => usage.input + usage.output + usage.reasoning + usage.cache_read + usage.cache_write
-
 /** Why a pass alone has used more than it may; nothing while it has not. */
 function alone({ max_tokens, max_cost }: Effective, usage: Usage): string | undefined {
-  const tokens = tokensOf(usage)
+  const tokens = totalTokens(usage)
   if (max_tokens > 0 && tokens > max_tokens)
     return `it may use ${max_tokens.toLocaleString("en")} tokens (max_tokens) and has used ${tokens.toLocaleString("en")}`
   if (max_cost > 0 && usage.cost > max_cost)
@@ -35,7 +33,7 @@ export function createBudgetWatch(
   async function together(usage: Usage) {
     const over = await deps.store.spend({
       pass_over_id: runner.pass.id,
-      tokens: tokensOf(usage),
+      tokens: totalTokens(usage),
       cost: usage.cost,
       tree,
     })

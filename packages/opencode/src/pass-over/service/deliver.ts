@@ -47,7 +47,8 @@ export async function answered(
   call: { session_id: string; call_id: string; message_id: string },
 ) {
   const passes = await engine.store.ofCall(call.session_id, call.call_id)
-  const waited = new Set(passes.filter(({ wait }) => wait).map(({ id }) => id))
+  const here = (pass: Pass) => pass.message_id === null || pass.message_id === call.message_id
+  const waited = new Set(passes.filter((pass) => pass.wait && here(pass)).map(({ id }) => id))
   if (waited.size === 0) return
   for (const { pass_over_id, mode, status } of await engine.store.deliveries(call.session_id)) {
     // What a person holds back, and what comes as a message, is not in the answer.

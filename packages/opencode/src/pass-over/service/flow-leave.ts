@@ -1,3 +1,4 @@
+import { totalTokens } from "../domain/run"
 import { toEnvelope } from "../handoff/codec-envelope"
 import { toPackage } from "../handoff/codec-package"
 import { findingsProblem, toPhase } from "../handoff/codec-phase"
@@ -29,9 +30,6 @@ export const metaOf = (flow: string, work: Pick<PassWork, "node" | "agent">, at:
   agent_key: fileKey(work.agent),
   timestamp: new Date(at).toISOString(),
 })
-
-const tokensOf = ({ usage }: Outcome) =>
-  usage.input + usage.output + usage.reasoning + usage.cache_read + usage.cache_write
 
 // The journal keeps what decides and what goes along; the whole of it stays with the pass.
 const LONGEST = 20_000
@@ -139,7 +137,7 @@ export async function leaveOf(engine: Engine, seen: Omit<Seen, "count">): Promis
     ...(acknowledgment ? { acknowledgment } : {}),
     ...(failure ? { failure } : {}),
     ...(veto ? { veto } : {}),
-    tokens: tokensOf(outcome),
+    tokens: totalTokens(outcome.usage),
     cost: outcome.usage.cost,
   }
 }

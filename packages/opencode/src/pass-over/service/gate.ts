@@ -64,7 +64,6 @@ export async function answerGate(engine: Engine, gate_id: string, answer: GateAn
   }
   const at = engine.clock.now()
   const pass = known.pass_over_id === null ? undefined : await engine.store.find(known.pass_over_id)
-  const said = { ...known, status: "approved" as const, note: answer.note, answered_by: answer.by }
   const { first, gate = known } = await engine.store.answerGate({
     gate_id,
     answer,
@@ -76,7 +75,7 @@ export async function answerGate(engine: Engine, gate_id: string, answer: GateAn
             action: "answered",
             actor: answer.by ?? "default",
             at,
-            summary: `${known.kind}: ${answer.verdict}${said.note ? `, ${said.note}` : ""}`,
+            summary: `${known.kind}: ${answer.verdict}${answer.note ? `, ${answer.note}` : ""}`,
           }),
         }
       : {}),

@@ -1,6 +1,6 @@
 import { money } from "../domain/envelope"
 import { readable } from "../domain/time"
-import { remaining } from "../domain/run"
+import { newTokens, remaining } from "../domain/run"
 import type { Clock, Store } from "./port"
 import type { Host, Progress } from "./port-host"
 import type { LivePass } from "./port-live"
@@ -23,7 +23,7 @@ const DOING = {
 /** What the originator's tool call shows of a pass that runs. */
 export function view(runner: Runner, elapsed_ms: number): Progress {
   const { pass, run } = runner
-  const tokens = run.usage.input + run.usage.output + run.usage.reasoning
+  const tokens = newTokens(run.usage)
   const doing = runner.waiting ?? (run.waits > 0 ? "waiting for you" : DOING[run.phase])
   return {
     title: [
@@ -57,7 +57,7 @@ export function liveView({ pass, run }: Runner, clock: Clock): LivePass {
     phase: run.phase,
     step: run.steps + 1,
     attempt: run.attempt,
-    tokens: run.usage.input + run.usage.output + run.usage.reasoning,
+    tokens: newTokens(run.usage),
     cost: run.usage.cost,
     waits: run.waits,
     deadline_at: halted ? null : Math.round(now + remaining(run, mono)),

@@ -1,3 +1,4 @@
+import { newTokens } from "../domain/run"
 import { fence, freshNonce } from "../domain/fence"
 import { headline } from "../domain/envelope"
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
@@ -57,9 +58,7 @@ function running(engine: Engine, pass: Pass, manifest: Manifest | undefined): st
   return [
     line(engine, pass),
     ...(runner
-      ? [
-          `${readable(Math.max(0, runner.remaining_ms))} left, ${runner.run.usage.input + runner.run.usage.output} tokens so far`,
-        ]
+      ? [`${readable(Math.max(0, runner.remaining_ms))} left, ${newTokens(runner.run.usage)} tokens so far`]
       : []),
     ...(manifest ? [`went along: ${describeManifest(manifest)}`] : []),
   ].join("\n")

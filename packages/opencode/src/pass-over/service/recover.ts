@@ -191,7 +191,8 @@ async function arrived(engine: Engine, project: Project, pass: Pass): Promise<bo
   if (pass.call_id === null) return false
   const names = [pass.call_id, toolCallOf(pass.call_id)]
   const messages = await project.host.messages(pass.session_id)
-  const part = messages.flatMap((message) => message.parts).find((each) => names.includes(each.call_id ?? ""))
+  const own = messages.filter(({ id }) => pass.message_id === null || id === pass.message_id)
+  const part = own.flatMap((message) => message.parts).find((each) => names.includes(each.call_id ?? ""))
   if (part?.tool_status !== "completed") return false
   await delivered(engine, project, pass.id, pass.message_id)
   return true

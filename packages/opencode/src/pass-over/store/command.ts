@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, notInArray } from "drizzle-orm"
+import { and, asc, eq, inArray, notInArray, type SQL } from "drizzle-orm"
 import type { Command, Store } from "../service/port"
 import { CommandTable } from "./command.sql"
 import { PassOverRequestTable } from "./pass-over.sql"
@@ -15,6 +15,17 @@ const toCommand = ({ command_id, pass_over_id, kind, text, actor }: Row<typeof C
   text,
   actor,
 })
+
+/** Commands that nobody has carried out yet, in the order in which they were given. */
+const pending = (db: Base["db"], where: SQL | undefined): Command[] =>
+  db
+    .select()
+    .from(CommandTable)
+    .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, CommandTable.pass_over_id))
+    .where(and(eq(CommandTable.status, "pending"), where))
+    .orderBy(asc(CommandTable.command_id))
+    .all()
+    .map((row) => toCommand(row.pass_over_commands))
 
 /** What others want of passes that run somewhere: written down here, carried out by whoever owns the pass. */
 export function createCommands({ db, write }: Base): Commands {
@@ -36,36 +47,10 @@ export function createCommands({ db, write }: Base): Commands {
     },
 
     commands: async (owner_id) =>
-      db
-        .select()
-        .from(CommandTable)
-        .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, CommandTable.pass_over_id))
-        .where(
-          and(
-            eq(CommandTable.status, "pending"),
-            eq(PassOverRequestTable.owner_id, owner_id),
-            notInArray(CommandTable.kind, FOR_ORIGINATORS),
-          ),
-        )
-        .orderBy(asc(CommandTable.command_id))
-        .all()
-        .map((row) => toCommand(row.pass_over_commands)),
+      pending(db, and(eq(PassOverRequestTable.owner_id, owner_id), notInArray(CommandTable.kind, FOR_ORIGINATORS))),
 
     tells: async (directory) =>
-      db
-        .select()
-        .from(CommandTable)
-        .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, CommandTable.pass_over_id))
-        .where(
-          and(
-            eq(CommandTable.status, "pending"),
-            eq(PassOverRequestTable.directory, directory),
-            inArray(CommandTable.kind, FOR_ORIGINATORS),
-          ),
-        )
-        .orderBy(asc(CommandTable.command_id))
-        .all()
-        .map((row) => toCommand(row.pass_over_commands)),
+      pending(db, and(eq(PassOverRequestTable.directory, directory), inArray(CommandTable.kind, FOR_ORIGINATORS))),
 
     answer: ({ command_id, status, result, at }) =>
       write(() => {

@@ -72,8 +72,13 @@ export const PassOverRequestTable = sqliteTable(
     time_ended: integer(),
   },
   (table) => [
-    // A tool call that the host runs twice is one pass.
-    uniqueIndex("pass_over_requests_session_id_call_id_idx").on(table.session_id, table.call_id),
+    // A tool call that the host runs twice is one pass. Some providers give the calls of each answer the same ids, so the
+    // answer that a call stands in belongs to its name. (No coalesce: drizzle-kit cuts an expression at its commas.)
+    uniqueIndex("pass_over_requests_session_id_call_id_idx").on(
+      table.session_id,
+      table.call_id,
+      sql`(case when ${table.message_id} is null then '' else ${table.message_id} end)`,
+    ),
     uniqueIndex("pass_over_requests_child_session_id_idx").on(table.child_session_id),
     index("pass_over_requests_root_session_id_idx").on(table.root_session_id, table.objective_hash),
     index("pass_over_requests_parent_pass_id_idx").on(table.parent_pass_id),

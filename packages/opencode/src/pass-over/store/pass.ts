@@ -119,8 +119,9 @@ function settle({ run, slots }: Pick<Base, "run" | "slots">, input: Settled): Pa
 /** What happens to a pass, each as one transaction with its audit line and its event. */
 function openPass(base: Base, input: OpenPass): Opened {
   const { run } = base
-  const { session_id, call_id } = input.pass
-  const known = call_id === null ? undefined : run.pass.byCall({ session_id, call_id })
+  const { session_id, call_id, message_id } = input.pass
+  const known =
+    call_id === null ? undefined : run.pass.byExactCall({ session_id, call_id, message_id: message_id ?? "" })
   if (known) return { pass: known, created: false, place: { state: "running" } }
   const place = enter(base, input.pass, input.slot)
   if ("over" in place) return place

@@ -1,3 +1,4 @@
+import { newTokens } from "../domain/run"
 import { and, asc, count, desc, eq, gte, inArray, like, lt, lte, max, or, sql, type SQL } from "drizzle-orm"
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core"
 import type { PassID } from "../domain/id"
@@ -34,7 +35,7 @@ function toResult(row: Row<typeof WorkOutputTable> | null): PassResult | null {
     completion_reason: row.completion_reason,
     issues_found: summary.issues_found,
     files_modified: summary.files_modified,
-    tokens: usage.input + usage.output + usage.reasoning,
+    tokens: newTokens(usage),
     cost: usage.cost,
     error_code: row.error_code,
   }

@@ -4,7 +4,7 @@ import { beyond, spent, type Over, type Used } from "../domain/budget"
 import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { admitted, placeOf, providerOf, type Slot } from "../domain/queue"
-import type { Usage } from "../domain/run"
+import { totalTokens, type Usage } from "../domain/run"
 import type { Place, SlotRequest, SlotStore } from "../service/port-slot"
 import { ProviderTable, SlotTable } from "./slot.sql"
 import type { Base } from "./statement"
@@ -60,9 +60,6 @@ export function createSlotStatements(db: BunSQLiteDatabase) {
 export type SlotStatements = ReturnType<typeof createSlotStatements>
 
 const NOTHING: Used = { passes: 0, tokens: 0, cost: 0 }
-
-export const totalTokens = (usage: Usage) =>
-  usage.input + usage.output + usage.reasoning + usage.cache_read + usage.cache_write
 
 function cooling(db: BunSQLiteDatabase, now: number): Map<string, number> {
   const rows = db.select().from(ProviderTable).all()

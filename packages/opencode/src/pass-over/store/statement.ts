@@ -60,6 +60,8 @@ function passBy(db: BunSQLiteDatabase, where: SQL | undefined) {
     .from(PassOverRequestTable)
     .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
     .where(where)
+    // Of several the newest: ids sort by the time that they were made.
+    .orderBy(desc(PassOverRequestTable.id))
     .limit(1)
     .prepare()
   return (values: Record<string, string>): Pass | undefined => {
@@ -181,6 +183,14 @@ export function createStatements(db: BunSQLiteDatabase) {
       byCall: passBy(
         db,
         and(eq(PassOverRequestTable.session_id, at("session_id")), eq(PassOverRequestTable.call_id, at("call_id"))),
+      ),
+      byExactCall: passBy(
+        db,
+        and(
+          eq(PassOverRequestTable.session_id, at("session_id")),
+          eq(PassOverRequestTable.call_id, at("call_id")),
+          sql`coalesce(${PassOverRequestTable.message_id}, '') = ${at("message_id")}`,
+        ),
       ),
     },
   }

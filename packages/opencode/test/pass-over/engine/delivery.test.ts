@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { settle } from "../support/fake-clock"
-import { missed } from "../../../src/pass-over/service/deliver"
+import { answered, missed } from "../../../src/pass-over/service/deliver"
 import { resume } from "../../../src/pass-over/service/recover"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld } from "../support/engine"
@@ -112,4 +112,17 @@ test("the result of a tool call that is gone comes as a message where it is wort
   await missed(world.engine, world.project, stopped.pass, await outcomeOf(world, stopped))
   expect(world.host.delivered).toHaveLength(1)
   expect(await world.engine.store.undelivered("/project")).toEqual([])
+})
+
+test("a provider that gives the calls of each answer the same ids makes a pass with each, and each is delivered by itself", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const first = await started(world, {}, { call_id: "call_1", message_id: "msg_1" })
+  const second = await started(world, {}, { call_id: "call_1", message_id: "msg_2" })
+  expect(second.pass.id).not.toBe(first.pass.id)
+  await outcomeOf(world, first)
+  await outcomeOf(world, second)
+  await answered(world.engine, world.project, { session_id: "ses_root", call_id: "call_1", message_id: "msg_2" })
+  expect(await world.engine.store.find(second.pass.id)).toMatchObject({ status: "processed" })
+  expect(await world.engine.store.find(first.pass.id)).toMatchObject({ status: "returned" })
 })

@@ -71,6 +71,16 @@ export function openContract(setup: Setup) {
       expect(await scene.store.list({})).toHaveLength(1)
     })
 
+    test("the same call id in another answer is another pass: some providers count from one in each", async () => {
+      await using scene = await createScene(setup)
+      const first = await scene.opened({ call_id: "call_1", message_id: "msg_1" })
+      const second = await scene.opened({ call_id: "call_1", message_id: "msg_2" })
+      expect(second.id).not.toBe(first.id)
+      expect(await scene.store.byCall(first.session_id, "call_1")).toMatchObject({ id: second.id })
+      const again = await scene.store.open(scene.opening(scene.pass({ call_id: "call_1", message_id: "msg_1" })))
+      expect(again).toMatchObject({ created: false, pass: { id: first.id } })
+    })
+
     test("the same call id in another session is another pass", async () => {
       await using scene = await createScene(setup)
       await scene.opened({ call_id: "call_1" })
