@@ -98,7 +98,11 @@ const keyboard: Hands = {
     await tabTo(page, async () => (await focused(page)).startsWith("Search"))
     await page.keyboard.type(text)
   },
-  approve: (page) => page.keyboard.press("a"),
+  async approve(page) {
+    // The first question takes the keyboard by itself once the page is there.
+    await page.locator("article.question:focus").waitFor()
+    await page.keyboard.press("a")
+  },
   async cell(page, from, to) {
     await page.locator(column(to)).waitFor()
     await tabTo(page, () =>

@@ -13,6 +13,7 @@ import { answerText, missed } from "../pass-over/service/deliver"
 import type { Engine, Project } from "../pass-over/service/engine"
 import type { Outcome } from "../pass-over/service/port"
 import type { Runner } from "../pass-over/service/runner"
+import { whole } from "../pass-over/service/recover"
 import { MOST_AT_ONCE, sendMany } from "../pass-over/service/send-many"
 import { callerOf } from "./caller"
 import { dialog } from "./dialog"
@@ -107,7 +108,7 @@ async function outcomeOf({ engine, project, context }: World, runner: Runner): P
     void missed(engine, project, runner.pass, outcome).catch((error: unknown) =>
       engine.log("warn", "a result waits for the next start", { error: String(error) }),
     )
-  return outcome
+  return whole(engine, project, runner.pass, outcome)
 }
 
 /** What the originator reads of a pass that it has waited for. */

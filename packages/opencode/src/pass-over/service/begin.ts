@@ -15,7 +15,7 @@ import type { Outcome } from "./port"
 import type { Place } from "./port-slot"
 import { notify } from "./notify"
 import { createProgress } from "./progress"
-import { complete } from "./recover"
+import { whole } from "./recover"
 import { rightsOf, startingRules } from "./right"
 import { createRunner, type Runner } from "./runner"
 
@@ -60,7 +60,7 @@ async function over(engine: Engine, project: Project, runner: Runner, outcome: O
   try {
     await withdrawGates(engine, { pass_over_id: pass.id })
     if (outcome.taken) return
-    await complete(engine, project, pass, outcome)
+    await whole(engine, project, pass, outcome)
     if (outcome.held) return await holdBack(engine, pass, outcome)
     // Where a tool call waits it has the result itself, or says that it cannot take it any more.
     if (!pass.wait) await bringWhenDone(engine, project, pass)

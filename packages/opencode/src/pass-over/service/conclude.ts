@@ -21,6 +21,8 @@ export type Facts = {
   failure: Failure | undefined
   /** What the child said and did; nothing when that could not be read in time. */
   messages: readonly ContextMessage[] | undefined
+  /** What it changed could not be read in time; it is added later, as its messages are. */
+  late?: boolean
   usage: Usage
   at: number
   wall_ms: number
@@ -149,7 +151,7 @@ export function outcomeOf(facts: Facts): Outcome {
     output,
     usage: facts.usage,
     error_code: failure?.code ?? null,
-    transcript: facts.messages || facts.pass.child_session_id === null ? "read" : "unread",
+    transcript: !facts.late && (facts.messages || facts.pass.child_session_id === null) ? "read" : "unread",
     ...(holds(facts.pass, output, failure?.code ?? null) ? { held: true } : {}),
   }
 }

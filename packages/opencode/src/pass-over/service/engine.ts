@@ -13,7 +13,8 @@ import type { Watch } from "./circles"
 import type { Workspaces } from "./port-workspace"
 import type { Rights } from "./right"
 import type { Runner } from "./runner"
-import type { Clock, Ids, Log, Store, Tokens } from "./port"
+import type { Taking } from "./live"
+import type { Clock, Ids, Log, Outcome, Store, Tokens } from "./port"
 import type { Host, HostEvent } from "./port-host"
 
 /** What one opencode process brings to all the projects that it has open. */
@@ -51,6 +52,9 @@ export type Engine = EngineDeps & {
   running: Running
   /** Who here waits for which answer of a person. */
   gates: Waits
+  taking: Taking
+  /** The outcomes that are being made whole. */
+  completing: Map<PassID, Promise<Outcome>>
   /** Told whenever another place may have become free, or somebody else has written. */
   news: News
   /** The projects that this process has open. */
@@ -160,7 +164,16 @@ export function createEngine(deps: EngineDeps): Engine {
     for (const above of upwards(running, runner)) if (above !== runner) above.input({ type: "activity" })
   }
 
-  return { ...deps, running, gates: createWaits(), news: createNews(), projects: new Map(), hear }
+  return {
+    ...deps,
+    running,
+    gates: createWaits(),
+    taking: new Map(),
+    completing: new Map(),
+    news: createNews(),
+    projects: new Map(),
+    hear,
+  }
 }
 
 /** Ends what a pass has started when the pass itself ends; passes that nobody waits for go on. */

@@ -11,7 +11,7 @@ import type { Engine, Project } from "./engine"
 import { recall, remember } from "./flow-cache"
 import { leaveOf, refusedLeave } from "./flow-leave"
 import type { Ask, Caller } from "./grant"
-import { complete } from "./recover"
+import { whole } from "./recover"
 import type { FlowFiles, FlowRun } from "./port-flow"
 import type { Outcome } from "./port"
 
@@ -95,15 +95,6 @@ async function brokenOff({ engine }: FlowWorld, pass: Pass, outcome: Outcome): P
   return outcome.error_code === PassOverErrorCode.SUBAGENT_CRASHED && attempts.at(-1)?.kind === "recovered"
 }
 
-/** An outcome that could not wait for what its child had done gets it before anything is judged by it. */
-async function whole({ engine, project }: FlowWorld, pass: Pass, outcome: Outcome): Promise<Outcome> {
-  if (outcome.transcript === "read") return outcome
-  await complete(engine, project, pass, outcome).catch((error: unknown) =>
-    engine.log("warn", "a step's transcript could not be read", { pass: pass.id, error: String(error) }),
-  )
-  return (await engine.store.outcome(pass.id)) ?? outcome
-}
-
 async function dealtWith({ engine, project }: FlowWorld, run: FlowRun, id: Pass["id"], outcome: Outcome) {
   const pass = await engine.store.find(id)
   const decided = pass && move(pass, "processed")
@@ -136,7 +127,7 @@ async function carried(world: FlowWorld, run: FlowRun, work: PassWork, ask: () =
     if (!pass) return { refused: { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "its pass could not be made" } }
     const outcome = await outcomeOf(world, pass)
     if (attempt > BROKEN_OFF || !(await brokenOff(world, pass, outcome)))
-      return { outcome: await whole(world, pass, outcome), pass }
+      return { outcome: await whole(engine, project, pass, outcome), pass }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PassID } from "../domain/id"
 import type { Manifest } from "../domain/manifest"
 import { event, type Pass } from "../domain/pass"
 import type { Report } from "../domain/report"
@@ -25,7 +26,11 @@ export type RunDeps = {
   workspaces?: Workspaces | undefined
   /** Where a child without a tree of its own works, where that is not the project itself. */
   tree?: string | undefined
+  taking: Taking
 }
+
+/** The passes whose changes are being read just now, also where their outcome could not wait for them. */
+export type Taking = Map<PassID, Promise<unknown>>
 
 /** What a pass was given to run with. It does not change while it runs. */
 export type Assignment = {

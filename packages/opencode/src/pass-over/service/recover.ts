@@ -7,6 +7,7 @@ import { conclude, outcomeOf, stamped, type Facts } from "./conclude"
 import { takeLeft } from "./change/left"
 import { bring, delivered } from "./deliver"
 import type { Engine, Project } from "./engine"
+import { within } from "./within"
 import type { Claimed, Delivery, KnownOwner, Outcome, Settled } from "./port"
 
 /** Whether a process is still there. `unknown` is one that we cannot see from here, as on another machine. */
@@ -17,6 +18,8 @@ const LEASE_MS = 60_000
 const KEPT_MS = 24 * 60 * 60 * 1_000
 // One transaction's worth: it holds the write lock and opencode's event loop for a few milliseconds.
 const CHUNK = 50
+// An originator waits for a result that is whole, but not for ever.
+const WHOLE_MS = 10_000
 /** How many transcripts are read at once. */
 const READERS = 4
 
@@ -115,9 +118,30 @@ export async function recover(engine: Engine, alive: Alive): Promise<number> {
   return recovered
 }
 
-/** An outcome that could not wait for its transcript gets it now. */
-export async function complete(engine: Engine, project: Project, pass: Pass, outcome: Outcome) {
-  if (outcome.transcript === "unread") await read(engine, project, { pass, outcome })
+/**
+ * The outcome with all that its child had done, where it could not wait for that. Whoever asks meanwhile gets the same;
+ * it never throws, and gives what there is.
+ */
+export function whole(engine: Engine, project: Project, pass: Pass, outcome: Outcome): Promise<Outcome> {
+  if (outcome.transcript === "read" || outcome.taken) return Promise.resolve(outcome)
+  const known = engine.completing.get(pass.id)
+  if (known) return known
+  const work = complete(engine, project, pass, outcome)
+    .catch((error: unknown) => {
+      engine.log("warn", "a transcript could not be read", { pass_over_id: pass.id, error: String(error) })
+      return outcome
+    })
+    .finally(() => engine.completing.delete(pass.id))
+  engine.completing.set(pass.id, work)
+  return work
+}
+
+async function complete(engine: Engine, project: Project, pass: Pass, outcome: Outcome): Promise<Outcome> {
+  const taking = engine.taking.get(pass.id)
+  // What takes longer than anybody waits is there at the next start.
+  if (taking && !(await within(engine.clock, WHOLE_MS, taking))) return outcome
+  await within(engine.clock, WHOLE_MS, read(engine, project, { pass, outcome }))
+  return (await engine.store.outcome(pass.id)) ?? outcome
 }
 
 /** Adds what a child had done to an outcome that was written without it. */

@@ -6,6 +6,7 @@ import { createBoard } from "./board"
 import type { Engine, Project } from "./engine"
 import type { Ask, Caller } from "./grant"
 import type { Outcome } from "./port"
+import { whole } from "./recover"
 
 /** More than this at once is nobody's honest batch. */
 export const MOST_AT_ONCE = 50
@@ -50,7 +51,7 @@ export async function sendMany(
   const results = sent.map(async (each, at): Promise<Many> => {
     if (!each.ok) return { ok: false, refusal: each.refusal }
     const { runner } = each
-    const outcome = await runner.outcome
+    const outcome = await whole(engine, project, runner.pass, await runner.outcome)
     board.back(at, runner.pass, outcome)
     return { ok: true, pass: runner.pass, outcome }
   })

@@ -2,6 +2,7 @@ import { returnMarker } from "../domain/marker"
 import type { WorkOutput } from "../domain/output"
 import type { Pass } from "../domain/pass"
 import { open } from "../domain/return-context"
+import { remaining } from "../domain/run"
 import type { Failure } from "../domain/retry"
 import { autoApply } from "./change/auto"
 import { changesOf } from "./change/deps"
@@ -10,10 +11,12 @@ import { takeChanges } from "./change/take"
 import { conclude, modeOf, outcomeOf, type Facts, type Taken } from "./conclude"
 import { endAttempt, type Live, type RunDeps } from "./live"
 import type { Clock, Outcome } from "./port"
+import { within } from "./within"
 
-// Salvage must not make an outcome late: what the host cannot tell in this time is read afterwards.
+// Salvage must not make an outcome late: what cannot be told in this time is read afterwards, and added.
 const SALVAGE_MS = 200
-// What a child has changed is part of its outcome, but a huge tree must not hold the outcome back for ever.
+const SALVAGE_SHARE = 0.04
+// Where its time is not up yet: a huge tree does not hold an outcome back for longer than this.
 const CHANGES_MS = 10_000
 // An outcome that cannot be written down is tried again before the originator gets it unrecorded.
 const PAUSES_MS = [50, 250, 1_000]
@@ -57,8 +60,12 @@ async function record(deps: RunDeps, live: Live, facts: Facts, ours: Outcome): P
 export async function settle(deps: RunDeps, live: Live, failure: Failure | undefined): Promise<Outcome> {
   const { pass } = live
   const child = pass.child_session_id
-  const messages = child === null ? [] : await within(deps.clock, SALVAGE_MS, deps.host.messages(child))
-  const taken = await within(deps.clock, CHANGES_MS, changed(deps, live))
+  const left = Math.max(0, remaining(live.run, deps.clock.mono()))
+  const grace = Math.max(SALVAGE_MS, pass.timeout_ms * SALVAGE_SHARE)
+  const [messages, taken] = await Promise.all([
+    child === null ? [] : within(deps.clock, SALVAGE_MS, deps.host.messages(child)),
+    within(deps.clock, Math.min(CHANGES_MS, left + grace), taking(deps, live)),
+  ])
   const at = deps.clock.now()
   const facts: Facts = {
     pass,
@@ -70,7 +77,8 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
     wall_ms: Math.round(deps.clock.mono() - live.began.mono),
     waited_ms: Math.round(live.run.waited_ms),
     attempt: endAttempt(live, at, failure),
-    taken,
+    taken: taken?.of,
+    late: taken === undefined,
   }
   const outcome = outcomeOf(facts)
   return applied(deps, live, await record(deps, live, facts, outcome))
@@ -84,6 +92,14 @@ async function applied(deps: RunDeps, live: Live, outcome: Outcome): Promise<Out
     deps.log("error", "a result could not be applied by itself", { pass_over_id: live.pass.id, error: String(error) })
     return outcome
   })
+}
+
+/** Reads what it changed, for as long as that takes: who needs it later waits for it in `taking`. */
+function taking(deps: RunDeps, live: Live): Promise<{ of: Taken | undefined }> {
+  const work = changed(deps, live).then((of) => ({ of }))
+  deps.taking.set(live.pass.id, work)
+  void work.then(() => deps.taking.delete(live.pass.id))
+  return work
 }
 
 /** What it changed and wants changed. An outcome never fails because of it. */
@@ -108,17 +124,4 @@ export async function farewell(deps: Pick<RunDeps, "host">, pass: Pass, output: 
     `returned to ${pass.originating_agent_id}: ${verdict}`,
     returnMarker(output),
   )
-}
-
-/** What a promise brings within a time, or nothing. */
-async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const unarm = clock.after(ms, () => late.resolve(undefined))
-  try {
-    return await Promise.race([promise, late.promise])
-  } catch {
-    return undefined
-  } finally {
-    unarm()
-  }
 }

@@ -65,7 +65,7 @@ export async function observe(deps: RunDeps, live: Live): Promise<Observed | und
   return { origin: "isolated", files, notes, directory: workspace.directory }
 }
 
-/** Gives the place back, once nothing runs there any more. It never throws and is not waited for. */
+/** Gives the place back, once nothing runs or is read there any more. It never throws and is not waited for. */
 export async function leavePlace(deps: RunDeps, live: Live) {
   const { workspace, pass } = live
   const { isolation = "none" } = pass.preference.values as Partial<Effective>
@@ -74,6 +74,7 @@ export async function leavePlace(deps: RunDeps, live: Live) {
   delete live.workspace
   try {
     if (pass.child_session_id) await deps.host.stop(pass.child_session_id).catch(() => {})
+    await deps.taking.get(pass.id)
     await deps.workspaces.release(workspace)
   } catch (error) {
     deps.log("warn", "a tree could not be given back", { directory: workspace.directory, error: String(error) })
