@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { runSuite, tallyOf } from "./suite"
+import { failuresIn, runSuite, tallyOf } from "./suite"
 
 async function ran(source: string) {
   const folder = mkdtempSync(join(tmpdir(), "pass-over-suite-"))
@@ -34,6 +34,11 @@ test("a suite whose preparation fails, or that dies, has failed and says why", a
   const died = await ran(`${HEAD}test("one", () => process.exit(3))\n`)
   expect(died.tally.failed).toBe(1)
   expect(died.failures).toHaveLength(1)
+})
+
+test("what the runner says twice is told once", () => {
+  const output = "some.test.ts:\nerror: no\n(fail) one\n(pass) two\n\n1 tests failed:\n(fail) one\n"
+  expect(failuresIn(output)).toEqual(["some.test.ts:\nerror: no\n(fail) one"])
 })
 
 test("a suite without a report has failed", () => {

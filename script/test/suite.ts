@@ -22,6 +22,8 @@ export function tallyOf(report: string, ok: boolean): Tally {
   return { passed: all - failed - skipped, failed, skipped }
 }
 
+/** Here the runner says all failures once more. */
+const RECAP = /^\d+ tests? failed:$/
 const END = /^\((pass|fail|skip|todo)\) /
 
 /** Each failure of a run as it was printed: what stands between the end of the test before it and its own. */
@@ -29,6 +31,7 @@ export function failuresIn(output: string): string[] {
   const found: string[] = []
   let lines: string[] = []
   for (const line of output.split("\n")) {
+    if (RECAP.test(line)) break
     lines.push(line)
     const end = END.exec(line)
     if (!end) continue
