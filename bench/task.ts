@@ -1,6 +1,6 @@
 /**
- * A pass against opencode's own `task`: the same parent agent, the same child agent, the same number of model
- * requests, in turns on one server.
+ * A pass against opencode's own `task`: the same parent agent, the same child agent in the same directory, the same
+ * number of model requests, in turns on one server. What a tree of the child's own costs is in isolation.ts.
  *
  *   bun bench/task.ts [pairs] [rounds]
  */
@@ -24,10 +24,14 @@ await using model = await createModel()
 await using box = await createSandbox({
   model,
   plugins: [plugin],
-  files: { "src/total.ts": "export const total = (xs: number[]) => xs.reduce((a, b) => a + b, 0)\n" },
+  files: {
+    ".opencode/pass-over.json": JSON.stringify({ defaults: { isolation: "none" } }),
+    "src/total.ts": "export const total = (xs: number[]) => xs.reduce((a, b) => a + b, 0)\n",
+  },
 })
 
 const objective = "Review src/total.ts and say whether it is right."
+const refused: string[] = []
 const native = (request: ModelRequest) => request.user.startsWith("task")
 
 model.play({
@@ -41,7 +45,12 @@ model.play({
               objective: `${objective} ${request.session}`,
               reason: "code_review",
             }),
-      say("done"),
+      (request: ModelRequest) => {
+        const answer = request.result("pass_over") ?? request.result("task") ?? ""
+        // What was refused was fast.
+        if (!/approved/i.test(answer)) refused.push(answer.slice(0, 300))
+        return say("done")
+      },
     ]),
     audit: repeat((request: ModelRequest) =>
       request.tools.some((tool) => tool.name === "pass_over_return")
@@ -87,3 +96,5 @@ for (const [concurrency, count] of [
 }
 const problems = model.report()
 if (problems) console.log(problems.slice(0, 2_000))
+if (refused.length > 0)
+  throw new Error(`${refused.length} came to nothing, so these figures mean nothing: ${refused[0]}`)

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
 import { DOCUMENTS } from "../packages/opencode/script/documents"
 import { httpDocument } from "../packages/opencode/script/http"
+import { shownTools } from "../packages/opencode/script/tools"
 
 const root = join(import.meta.dir, "..")
 
@@ -34,6 +35,7 @@ const FILES: Record<string, () => string | Promise<string>> = {
   ...DOCUMENTS,
   "docs/http.md": httpDocument,
   "packages/opencode/src/pass-over/store/migration.gen.ts": migrations,
+  "packages/opencode/src/tool/shown.gen.ts": shownTools,
 }
 
 const check = process.argv.includes("--check")

@@ -102,6 +102,7 @@ CREATE TABLE `pass_over_commands` (
 	FOREIGN KEY (`pass_over_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
+CREATE INDEX `pass_over_commands_pass_over_id_idx` ON `pass_over_commands` (`pass_over_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_commands_pending_idx` ON `pass_over_commands` (`pass_over_id`) WHERE "pass_over_commands"."status" = 'pending';--> statement-breakpoint
 CREATE TABLE `pass_over_flow_commands` (
 	`command_id` text PRIMARY KEY NOT NULL,
@@ -115,6 +116,7 @@ CREATE TABLE `pass_over_flow_commands` (
 	FOREIGN KEY (`run_id`) REFERENCES `pass_over_flow_runs`(`run_id`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
+CREATE INDEX `pass_over_flow_commands_run_id_idx` ON `pass_over_flow_commands` (`run_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_flow_commands_pending_idx` ON `pass_over_flow_commands` (`run_id`) WHERE "pass_over_flow_commands"."status" = 'pending';--> statement-breakpoint
 CREATE TABLE `pass_over_flow_deliveries` (
 	`run_id` text NOT NULL,
@@ -173,6 +175,7 @@ CREATE TABLE `pass_over_result_cache` (
 	`at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE INDEX `pass_over_result_cache_pass_over_id_idx` ON `pass_over_result_cache` (`pass_over_id`);--> statement-breakpoint
 CREATE TABLE `pass_over_gates` (
 	`gate_id` text PRIMARY KEY NOT NULL,
 	`key` text NOT NULL,
@@ -340,6 +343,7 @@ CREATE TABLE `pass_over_requests` (
 	`timeout_ms` integer NOT NULL,
 	`context_bytes` integer NOT NULL,
 	`parent_pass_id` text,
+	`continues_pass_id` text,
 	`trace_id` text NOT NULL,
 	`policy` text NOT NULL,
 	`overrides` text NOT NULL,
@@ -354,9 +358,11 @@ CREATE TABLE `pass_over_requests` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `pass_over_requests_session_id_call_id_idx` ON `pass_over_requests` (`session_id`,`call_id`,(case when "message_id" is null then '' else "message_id" end));--> statement-breakpoint
-CREATE UNIQUE INDEX `pass_over_requests_child_session_id_idx` ON `pass_over_requests` (`child_session_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `pass_over_requests_child_session_id_idx` ON `pass_over_requests` (`child_session_id`,(case when "continues_pass_id" is null then '' else "continues_pass_id" end));--> statement-breakpoint
+CREATE INDEX `pass_over_requests_continues_pass_id_idx` ON `pass_over_requests` (`continues_pass_id`) WHERE "pass_over_requests"."continues_pass_id" is not null;--> statement-breakpoint
 CREATE INDEX `pass_over_requests_root_session_id_idx` ON `pass_over_requests` (`root_session_id`,`objective_hash`);--> statement-breakpoint
 CREATE INDEX `pass_over_requests_parent_pass_id_idx` ON `pass_over_requests` (`parent_pass_id`);--> statement-breakpoint
+CREATE INDEX `pass_over_requests_trace_id_idx` ON `pass_over_requests` (`trace_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_requests_owner_id_idx` ON `pass_over_requests` (`owner_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_requests_time_created_idx` ON `pass_over_requests` (`time_created`);--> statement-breakpoint
 CREATE TABLE `return_contexts` (
@@ -481,4 +487,5 @@ CREATE TABLE `pass_over_starts` (
 	CONSTRAINT "pass_over_starts_state_known" CHECK("pass_over_starts"."state" in ('pending', 'claimed', 'started', 'refused'))
 );
 --> statement-breakpoint
-CREATE INDEX `pass_over_starts_open_idx` ON `pass_over_starts` (`directory`) WHERE "pass_over_starts"."state" in ('pending', 'claimed');
+CREATE INDEX `pass_over_starts_open_idx` ON `pass_over_starts` (`directory`) WHERE "pass_over_starts"."state" in ('pending', 'claimed');--> statement-breakpoint
+CREATE INDEX `pass_over_starts_pass_over_id_idx` ON `pass_over_starts` (`pass_over_id`) WHERE "pass_over_starts"."pass_over_id" is not null;

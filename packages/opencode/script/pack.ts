@@ -5,6 +5,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { build } from "./build"
+import { declare } from "./declare"
 
 const root = join(import.meta.dir, "..")
 const top = join(root, "../..")
@@ -14,16 +15,18 @@ type Manifest = Record<"name" | "version" | "description" | "license" | "type", 
   exports: Record<string, string>
 }
 
+const entry = (name: string) => ({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` })
+
 /** The exports of the sources, each by the file that its bundle is in. */
 const EXPORTS = {
-  ".": "./dist/index.js",
-  "./server": "./dist/server.js",
-  "./tui": "./dist/tui.js",
-  "./api": "./dist/api.js",
-  "./core": "./dist/core.js",
-  "./config": "./dist/config.js",
-  "./context": "./dist/context.js",
-  "./audit": "./dist/audit.js",
+  ".": entry("index"),
+  "./server": entry("server"),
+  "./tui": entry("tui"),
+  "./api": entry("api"),
+  "./core": entry("core"),
+  "./config": entry("config"),
+  "./context": entry("context"),
+  "./audit": entry("audit"),
 }
 
 export function manifest(version?: string) {
@@ -40,6 +43,7 @@ export function manifest(version?: string) {
     license,
     type,
     bin,
+    types: EXPORTS["."].types,
     exports: { ...EXPORTS, "./schema/*": "./schema/*", "./package.json": "./package.json" },
     files: ["bin", "dist", "schema", "CHANGELOG.md"],
     engines: { node: ">=20", opencode: ">=1.18.0 <2.0.0" },
@@ -51,6 +55,7 @@ export async function pack(folder: string, options: { version?: string | undefin
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   await build(join(folder, "dist"))
+  await declare(join(folder, "dist"))
   for (const name of ["bin", "schema"]) cpSync(join(root, name), join(folder, name), { recursive: true })
   for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) cpSync(join(top, name), join(folder, name))
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest(options.version), undefined, 2)}\n`)

@@ -1,7 +1,9 @@
 import { relative, resolve } from "node:path"
 import { reminder } from "./pass-over/domain/brief"
 import { translateAll } from "./pass-over/domain/translate"
+import type { Pass } from "./pass-over/domain/pass"
 import { memoryOf } from "./pass-over/domain/policy"
+import { SHELLS, shortage, shortageLine } from "./pass-over/domain/shortage"
 import { noteWrites } from "./pass-over/service/change/record"
 import type { Engine } from "./pass-over/service/engine"
 import type { Workspace } from "./pass-over/service/port-workspace"
@@ -11,6 +13,7 @@ import { memoryLimit } from "./session/memory"
 import { STANDBY } from "./standby/name"
 
 type Call = { tool: string; sessionID: string; callID: string }
+type Said = { output?: unknown; metadata?: unknown }
 
 const given = (args: unknown): Record<string, unknown> => (typeof args === "object" && args !== null ? { ...args } : {})
 
@@ -27,6 +30,15 @@ function moved(args: unknown, workspace: Workspace | undefined) {
   Object.assign(args, translateAll(args, workspace.instead_of, workspace.directory))
 }
 
+/** A child cannot know of a limit that nobody has told it of: where one of its commands meets it, that is said. */
+function explain(pass: Pass, args: Record<string, unknown>, said: Said) {
+  const limit = memoryOf(pass)
+  const { exit } = given(said.metadata)
+  if (!limit || typeof exit !== "number" || typeof said.output !== "string") return
+  const found = shortage({ command: String(args.command), exit, output: said.output })
+  if (found) said.output = `${said.output.trimEnd()}\n\n${shortageLine(found, limit)}`
+}
+
 /** What we do around the tool calls of children. */
 export function createHooks(engine: Engine, { directory, worktree }: { directory: string; worktree: string }) {
   const place = { directory, worktree, relative, resolve }
@@ -40,11 +52,13 @@ export function createHooks(engine: Engine, { directory, worktree }: { directory
       if (no !== undefined) throw new Error(no)
       await entry.runner.recorder?.before(recorded(call, given(args)))
     },
-    /** What a call has changed is seen when it is over. */
-    async after(call: Call & { args: unknown }) {
+    /** What a call has changed is seen when it is over. What the host takes from `output` is what its agent reads. */
+    async after(call: Call & { args: unknown }, output?: Said) {
       const args = given(call.args)
       noteWrites(recorded(call, args), directory, Date.now())
-      await engine.running.entry(call.sessionID)?.runner.recorder?.after(recorded(call, args))
+      const runner = engine.running.entry(call.sessionID)?.runner
+      if (runner && output && SHELLS.includes(call.tool)) explain(runner.pass, args, output)
+      await runner?.recorder?.after(recorded(call, args))
     },
     /** What a child's shell command runs under. */
     shell({ sessionID }: { sessionID?: string }, output: { env: Record<string, string> }) {
@@ -52,9 +66,9 @@ export function createHooks(engine: Engine, { directory, worktree }: { directory
       // A script that the child runs can return for it.
       if (pass) output.env.PASS_OVER_ID = pass.id
       if (STANDBY !== undefined) output.env.OPENCODE_SERVER_PASSWORD = ""
-      const megabytes = pass && memoryOf(pass)
-      if (megabytes === undefined) return
-      Object.assign(output.env, memoryLimit(dataFolder(), megabytes, output.env.BASH_ENV ?? process.env.BASH_ENV))
+      const limit = pass && memoryOf(pass)
+      if (!limit) return
+      Object.assign(output.env, memoryLimit(dataFolder(), limit.megabytes, output.env.BASH_ENV ?? process.env.BASH_ENV))
     },
     /** A child that is compacted must not forget what it was asked for. */
     compacting({ sessionID }: { sessionID: string }, output: { context: string[] }) {

@@ -1,23 +1,23 @@
 import type { Hooks, PluginInput } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
-import { createPlugin } from "./plugin"
+import { createDoor } from "./door"
 
-/** opencode loads this module; everything else begins in `plugin.ts`. */
+/** opencode loads this module; everything else begins behind `door.ts`. */
 export default {
   id: "opencode-pass-over",
   server: async (input: PluginInput): Promise<Hooks> => {
-    const plugin = createPlugin(input)
+    const door = createDoor(input)
     return {
-      config: async (config) => plugin.config(config),
-      event: async ({ event }) => plugin.event(event as unknown as Event),
-      tool: plugin.tools,
-      "tool.definition": async ({ toolID }, output) => plugin.define(toolID, output as { jsonSchema?: unknown }),
-      "tool.execute.before": async (call, { args }) => plugin.hooks?.before(call, args),
-      "tool.execute.after": async (call) => plugin.hooks?.after(call),
-      "shell.env": async (input, output) => plugin.hooks?.shell(input, output),
-      "experimental.session.compacting": async (input, output) => plugin.hooks?.compacting(input, output),
-      "chat.message": async ({ sessionID, agent }, output) => plugin.message({ sessionID, agent }, output),
-      dispose: async () => plugin.dispose(),
+      config: async (config) => door.config(config),
+      event: async ({ event }) => door.event(event as unknown as Event),
+      tool: door.tools,
+      "tool.definition": async ({ toolID }, output) => door.define(toolID, output as { jsonSchema?: unknown }),
+      "tool.execute.before": async (call, { args }) => (await door.hooks())?.before(call, args),
+      "tool.execute.after": async (call, output) => (await door.hooks())?.after(call, output),
+      "shell.env": async (input, output) => (await door.hooks())?.shell(input, output),
+      "experimental.session.compacting": async (input, output) => (await door.hooks())?.compacting(input, output),
+      "chat.message": async ({ sessionID, agent }, output) => door.message({ sessionID, agent }, output),
+      dispose: async () => door.dispose(),
     }
   },
 }

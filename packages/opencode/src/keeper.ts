@@ -5,6 +5,7 @@ import { attend } from "./pass-over/service/command"
 import type { Engine } from "./pass-over/service/engine"
 import { changesOf } from "./pass-over/service/change/deps"
 import { recoverApplies } from "./pass-over/service/change/recover"
+import { attendReworks } from "./pass-over/service/change/rework"
 import { attendTells } from "./pass-over/service/change/send-back"
 import type { KnownOwner } from "./pass-over/service/port"
 import { attendStarts } from "./pass-over/service/start"
@@ -51,10 +52,13 @@ export function keep(engine: Engine): Keeper {
   // An `opencode run` ends with its own prompt and would take what it has begun with it.
   const start = async () =>
     headless() ? undefined : attendStarts(engine, alive).catch(failed("starting what was asked for"))
+  const rework = async () =>
+    headless() ? undefined : attendReworks(engine).catch(failed("sending back what was declined"))
   const takeOver = async () => {
     if (files) await recoverApplies(files, gone).catch(failed("ending what was being written"))
     await recover(engine, alive).catch(failed("recovery"))
     await start()
+    await rework()
   }
   const recovered = entered
     .then(() => new Promise<void>((resolve) => void setTimeout(resolve, SETTLE_IN_MS).unref()))
@@ -79,6 +83,7 @@ export function keep(engine: Engine): Keeper {
     await attendTells(engine)
     // Reading what goes along with a pass may take its time; cancelling another must not wait for it.
     void start()
+    void rework()
   }
 
   // Only somebody else's write can bring a command or an answer, and that the database tells for almost nothing.

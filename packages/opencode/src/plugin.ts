@@ -1,21 +1,20 @@
-import type { ToolDefinition } from "@opencode-ai/plugin"
+import type { ToolContext, ToolResult } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
 import { ORIGINATORS, type Mode } from "./agent/agent"
-import { register, type HostConfig } from "./agent/register"
-import { redirectMentions } from "./agent/mention"
 import { createHooks } from "./hook"
 import { originates } from "./pass-over/domain/policy"
 import { redact, redactDeep } from "./pass-over/domain/secret"
 import type { Log } from "./pass-over/service/port"
-import { createConfigFiles, projectFile, type ConfigFiles } from "./pass-over/store/config-file"
+import { createConfigFiles, type ConfigFiles } from "./pass-over/store/config-file"
+import { projectFile } from "./pass-over/store/config-place"
 import { globalConfigPath } from "./paths"
 import { openProject, type Opened, type Opening } from "./project"
 import { runtime } from "./runtime"
 import { answerAsked, answeredThere } from "./session/asked"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
-import { createObserved } from "./session/observed"
-import { homeOf, observedIn } from "./session/worktrees"
+import type { Observed } from "./session/observed"
+import { homeOf } from "./session/tree-map"
 import type { Tool } from "./tool/answer"
 import { brokenTools } from "./tool/broken"
 import { flowTool } from "./tool/flow"
@@ -40,14 +39,7 @@ function tell(client: Client, log: Log, message: string) {
   }, 1_000).unref()
 }
 
-const definition = (tool: Tool): ToolDefinition => ({
-  description: tool.description,
-  // What we put here becomes a JSON schema with every property required; `define` puts the true one in its place.
-  args: {},
-  execute: (args, context) => tool.execute(args, context),
-})
-
-const toolsOf = ({ engine, project, flows }: Opened): Tool[] => [
+export const toolsOf = ({ engine, project, flows }: Opened): Tool[] => [
   passOverTool(engine, project),
   passOverReadTool(engine, project),
   passOverReviewTool(engine, project),
@@ -64,14 +56,16 @@ const originatesHere = (files: ConfigFiles) => (name: string, mode: Mode) => {
   }
 }
 
-/** Everything that one opencode instance gets from us. Nothing in here waits for the instance. */
-export function createPlugin(input: Opening["input"]) {
+export type CoreInput = { input: Opening["input"]; observed: Observed }
+
+export type Core = ReturnType<typeof createPlugin>
+
+/** Everything that one opencode instance gets from us, behind its door. Nothing in here waits for the instance. */
+export function createPlugin({ input, observed }: CoreInput) {
   const client = connect(input)
   const log = createLog(client)
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
   const home = homeOf(input.directory) ?? input
-  // A tree of ours is heard with the ear that the one who made it listens with.
-  const observed = observedIn(input.directory) ?? createObserved()
   const files = createConfigFiles({
     project: () => projectFile(home.directory, home.worktree),
     global: globalConfigPath(),
@@ -83,24 +77,20 @@ export function createPlugin(input: Opening["input"]) {
   const tools = opened ? toolsOf(opened) : Object.values(brokenTools(passOver.ok ? "" : passOver.problem, log))
   const named = new Map(tools.map((tool) => [tool.name, tool]))
   const asking = { client, elsewhere: home !== input }
-  let originators: ReadonlySet<string> = new Set(ORIGINATORS)
 
   return {
-    config(config: HostConfig) {
-      originators = register(config, originatesHere(files))
+    originates: originatesHere(files),
+    async execute(name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
+      const tool = named.get(name)
+      return tool ? tool.execute(args, context) : `Not done. There is no tool ${name}.`
     },
-    tools: Object.fromEntries(tools.map((tool) => [tool.name, definition(tool)])),
-    define(toolID: string, output: { jsonSchema?: unknown }) {
-      const tool = named.get(toolID)
-      if (tool) output.jsonSchema = tool.parameters
-    },
-    message: redirectMentions((name) => originators.has(name)),
     hooks: opened && createHooks(opened.engine, input),
     event(event: Event) {
-      observed.hear(event)
       if (!opened) return
       if (event.type === "permission.asked") answerAsked(opened.engine, asking, event.properties)
       if (event.type === "permission.replied") answeredThere(event.properties)
+      // What a child had said before its pass began is none of its doing in this one.
+      if (observed.past(event)) return
       for (const item of hear(event)) {
         opened.engine.hear(item)
         if (item.type === "answered") void opened.answered(item)

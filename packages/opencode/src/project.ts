@@ -1,18 +1,19 @@
 import type { PluginInput } from "@opencode-ai/plugin"
+import { keepAuditFiles, type AuditFiles } from "./audit-files"
 import { projectFlows } from "./flow/project"
 import { alive, headless } from "./identity"
 import { resolveAudit, type Written } from "./pass-over/domain/config"
 import { tendGates } from "./pass-over/service/act"
 import { adopt } from "./pass-over/service/adopt"
 import { answered } from "./pass-over/service/deliver"
+import { attendReworks } from "./pass-over/service/change/rework"
 import { pruneContents } from "./pass-over/service/change/prune"
 import type { Engine, Project } from "./pass-over/service/engine"
 import type { Flows } from "./pass-over/service/flow"
 import type { Log } from "./pass-over/service/port"
 import { resume } from "./pass-over/service/recover"
+import { forgetPasses } from "./pass-over/service/retention"
 import { attendStarts } from "./pass-over/service/start"
-import { appendLines } from "./pass-over/store/audit-file"
-import { auditFolder } from "./pass-over/store/audit-folder"
 import type { ConfigFiles } from "./pass-over/store/config-file"
 import { keepRetention } from "./retention"
 import type { Keeper } from "./keeper"
@@ -21,7 +22,8 @@ import { createHost } from "./session/host"
 import type { Observed } from "./session/observed"
 import { createRoutedHost } from "./session/routed-host"
 import { stay } from "./standby/stay"
-import { homeOf, hostAt, workspacesOf } from "./session/worktrees"
+import { homeOf } from "./session/tree-map"
+import { hostAt, workspacesOf } from "./session/worktrees"
 
 export type Opening = {
   input: Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
@@ -50,33 +52,19 @@ const stored = async (engine: Engine, directory: string): Promise<Written> => ({
 // The instance waits for this plugin; what needs the instance has to wait for it in turn.
 const later = (run: () => void) => void setTimeout(run, 300).unref()
 
-function createFlush(engine: Engine, { input, files, log }: Opening) {
-  return (session_id: string) => {
-    try {
-      const audit = resolveAudit(files.read())
-      if (!audit.log_all_passes) return
-      const folder = auditFolder((homeOf(input.directory) ?? input).directory, audit.log_directory)
-      engine.store
-        .flushAudit(session_id, (lines) => appendLines(folder, lines))
-        .catch((error: unknown) => log("warn", "the audit log could not be written", { folder, error: String(error) }))
-    } catch (error) {
-      log("warn", "the audit log waits for a valid configuration", { error: String(error) })
-    }
-  }
-}
-
 /** Takes part in a project: its host, its preferences, its flows, and what an earlier opencode left there. */
 export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper }, opening: Opening): Opened {
   const { input, client, observed, files, log } = opening
   const home = homeOf(input.directory)
   const directory = home?.directory ?? input.directory
+  const auditFiles = keepAuditFiles({ engine, directory, files, log })
   const project: Project = {
     directory,
     ...(home ? { tree: input.directory } : {}),
     host: createRoutedHost(createHost({ client, directory: input.directory, observed }), hostAt(input)),
     workspaces: workspacesOf(engine, input),
     written: async () => [await stored(engine, directory), ...files.read()],
-    logged: createFlush(engine, opening),
+    logged: auditFiles.logged,
   }
   const flows = projectFlows(engine, project, client, log)
   // The instance of a tree comes and goes; what has to be looked after is looked after where the user has the project.
@@ -85,10 +73,11 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     keepRetention({
       directory,
       settings: () => resolveAudit(files.read()),
+      passes: (before, limit) => forgetPasses(engine, { directory, before, limit }),
       contents: () => pruneContents(engine, alive),
       log,
     })
-    const left = createLeft({ engine, project, flows }, log)
+    const left = createLeft({ engine, project, flows, auditFiles }, log)
     later(() => void keeper.recovered.then(left))
     stay({ engine, keeper, client, directory })
   }
@@ -107,6 +96,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       }
     },
     async close() {
+      await auditFiles.close()
       if (home) return
       await project.workspaces
         ?.close()
@@ -118,14 +108,18 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
 }
 
 /** Takes up what an earlier opencode left in this project. One thing that fails does not keep the next from its turn. */
-function createLeft({ engine, project, flows }: Pick<Opened, "engine" | "project" | "flows">, log: Log) {
+type Left = Pick<Opened, "engine" | "project" | "flows"> & { auditFiles: AuditFiles }
+
+function createLeft({ engine, project, flows, auditFiles }: Left, log: Log) {
   const works: [string, () => Promise<unknown> | undefined][] = [
     ["what waits for a person could not be taken up again", () => adopt(engine, project)],
     ["what was interrupted could not all be brought in", () => resume(engine, project, alive)],
     ["trees are left", () => project.workspaces?.sweep()],
+    ["the audit log could not be brought up to date", () => auditFiles.catchUp()],
     ["answers that came meanwhile could not be carried out", () => tendGates(engine)],
     ["flows that had ended could not all be brought in", () => flows?.bring(alive)],
     ["interrupted flows could not be taken up again", () => flows?.recover(alive)],
+    ["what was sent back could not be taken up", () => (headless() ? undefined : attendReworks(engine))],
     [
       "passes that were asked for from outside could not be started",
       () => (headless() ? undefined : attendStarts(engine, alive)),

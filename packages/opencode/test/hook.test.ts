@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { createHooks } from "../src/hook"
 import { started } from "./pass-over/support/drive"
-import { createEngineWorld } from "./pass-over/support/engine"
+import { createEngineWorld, type EngineWorld } from "./pass-over/support/engine"
 import { settle } from "./pass-over/support/fake-clock"
 
 test("commands of a child are told whose they are, and nobody else's", async () => {
@@ -18,4 +18,53 @@ test("commands of a child are told whose they are, and nobody else's", async () 
   expect(of(world.host.children[0]?.session_id)).toBe(pass.id)
   expect(of("ses_root")).toBeUndefined()
   expect(of(undefined)).toBeUndefined()
+})
+
+const LIMITED = {
+  origin: "project" as const,
+  path: ".opencode/pass-over.json",
+  preferences: { subagents: { audit: { max_memory_mb: 100 } } },
+}
+
+async function working(world: EngineWorld) {
+  world.host.script("audit", async (child) => child.told)
+  await started(world)
+  await settle(20)
+  const hooks = createHooks(world.engine, { directory: "/project", worktree: "/project" })
+  const sessionID = world.host.children.at(-1)!.session_id
+  /** What a command's agent reads in the end. */
+  return async (given: { output?: unknown; exit?: unknown; tool?: string; sessionID?: string }) => {
+    const said = { title: "x", output: given.output, metadata: { exit: given.exit ?? 1 } }
+    const args = { command: "python3 build.py" }
+    await hooks.after({ tool: given.tool ?? "bash", sessionID: given.sessionID ?? sessionID, callID: "c", args }, said)
+    return said.output
+  }
+}
+
+test("a command that meets max_memory_mb is told so with E014, and no other is told anything", async () => {
+  using world = createEngineWorld()
+  world.preferences.push(LIMITED)
+  const read = await working(world)
+  const told = await read({ output: "Traceback\nMemoryError\n" })
+  expect(told).toStartWith("Traceback\nMemoryError\n\nE014 RESOURCE_EXHAUSTED: The command ran out of memory")
+  expect(told).toContain("max_memory_mb is 100, set at subagents.audit.max_memory_mb in .opencode/pass-over.json")
+  expect(await read({ output: "", exit: 139 })).toContain("may have run out of memory (exit code 139, SIGSEGV)")
+
+  for (const given of [
+    { output: "1 test failed\n" },
+    { output: "MemoryError\n", exit: 0 },
+    { output: "MemoryError\n", exit: "1" },
+    { output: "MemoryError\n", tool: "read" },
+    { output: "MemoryError\n", sessionID: "ses_root" },
+    { output: undefined },
+    { output: { text: "MemoryError" } },
+  ]) {
+    expect(await read(given)).toEqual(given.output)
+  }
+})
+
+test("a child without a limit that somebody has set is told nothing", async () => {
+  using world = createEngineWorld()
+  const read = await working(world)
+  expect(await read({ output: "MemoryError\n" })).toBe("MemoryError\n")
 })

@@ -26,7 +26,8 @@ function useDeeds(id: () => string) {
   const client = useQueryClient()
   const [error, setError] = createSignal<unknown>()
   const [busy, setBusy] = createSignal(false)
-  const [sent, setSent] = createSignal(false)
+  /** What became of what was sent back. */
+  const [sent, setSent] = createSignal<string>()
   const done = async (work: () => Promise<unknown>) => {
     setBusy(true)
     setError(undefined)
@@ -46,15 +47,15 @@ function useDeeds(id: () => string) {
     sent,
     review: ({ change_id }: Change, verdicts: Verdict[]) =>
       done(() => {
-        setSent(false)
+        setSent(undefined)
         return api[":id"].review.$post({ param: param(), json: { change_id, verdicts } })
       }),
     apply: ({ change_id, approval }: Change) =>
       done(() => api[":id"].apply.$post({ param: param(), json: { change_id, approval: approval ?? "" } })),
     sendBack: ({ change_id }: Change) =>
       done(async () => {
-        await api[":id"]["send-back"].$post({ param: param(), json: { change_id } })
-        setSent(true)
+        const answer = await api[":id"]["send-back"].$post({ param: param(), json: { change_id } })
+        setSent((await answer.json()).text)
       }),
     undo: () => done(() => api[":id"].undo.$post({ param: param(), json: {} })),
   }
@@ -105,10 +106,10 @@ function Decide(props: { change: Change; deeds: Deeds }) {
               <button
                 type="button"
                 class="button"
-                disabled={props.deeds.busy() || props.deeds.sent()}
+                disabled={props.deeds.busy() || props.deeds.sent() !== undefined}
                 onClick={() => void props.deeds.sendBack(props.change)}
               >
-                {props.deeds.sent() ? WORDS.changes.sent_back : WORDS.changes.send_back}
+                {props.deeds.sent() === undefined ? WORDS.changes.send_back : WORDS.changes.sent_back}
               </button>
             </Show>
             <button
@@ -203,6 +204,13 @@ function OneChange(props: { change: Change; id: string }) {
       </For>
       <Show when={props.change.problem}>{(problem) => <p class="hint said">{problem()}</p>}</Show>
       <Show when={deeds.error()}>{(caught) => <Failed error={caught()} />}</Show>
+      <Show when={deeds.sent()}>
+        {(text) => (
+          <p class="hint said" role="status">
+            {text()}
+          </p>
+        )}
+      </Show>
       <Decide change={props.change} deeds={deeds} />
       <Verification change={props.change} />
       <Show when={declining()}>

@@ -1,5 +1,6 @@
 import { createMemo, For, Show } from "solid-js"
 import type { FileModificationArtifact, FindingArtifact } from "../../../opencode/src/pass-over/domain/artifact"
+import type { ErrorNote } from "../../../opencode/src/pass-over/domain/output"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { outcomeBadge, severityBadge } from "./badge-view"
@@ -51,6 +52,26 @@ function Change(props: { change: FileModificationArtifact }) {
   )
 }
 
+/** What stood in its child's way, though the pass itself may have ended well. */
+function Errors(props: { errors: readonly ErrorNote[] }) {
+  return (
+    <Show when={props.errors.length > 0}>
+      <section>
+        <h2 class="section-title">{WORDS.pass.errors}</h2>
+        <ul class="bullets">
+          <For each={props.errors}>
+            {({ code, message }) => (
+              <li class="said">
+                {code} {message}
+              </li>
+            )}
+          </For>
+        </ul>
+      </section>
+    </Show>
+  )
+}
+
 /** What a pass came to: its decision, its findings, what it proposes. */
 export function PassOutcome(props: { detail: Detail }) {
   const parts = createMemo(() => sorted(props.detail.output?.artifacts ?? []))
@@ -66,6 +87,7 @@ export function PassOutcome(props: { detail: Detail }) {
               </section>
             )}
           </Show>
+          <Errors errors={output().summary.errors ?? []} />
           <Show when={output().summary.generated_summary}>{(text) => <p class="said">{text()}</p>}</Show>
           <section>
             <h2 class="section-title">

@@ -139,6 +139,15 @@ export function PassRequest(props: { detail: Detail }) {
             </Fact>
           )}
         </Show>
+        <Show when={pass().continues_pass_id}>
+          {(id) => (
+            <Fact name={WORDS.pass.continues}>
+              <a href={link("pass", { id: id() })}>
+                <code>{id()}</code>
+              </a>
+            </Fact>
+          )}
+        </Show>
         <Fact name={WORDS.pass.reason}>{pass().reason}</Fact>
         <Show when={pass().constraints.length > 0}>
           <Fact name={WORDS.pass.constraints}>

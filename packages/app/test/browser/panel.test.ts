@@ -377,10 +377,15 @@ describe("the story", () => {
       await page.keyboard.press("Enter")
     }
     await press("Send back what was declined")
-    await page.getByText("Sent back").waitFor()
-    const [told] = await world.engine.store.tells(world.directory)
+    const { store } = world.engine
+    await until(async () => (await store.tells(world.directory)).length > 0)
+    const [told] = await store.tells(world.directory)
     expect(told).toMatchObject({ kind: "rework", actor: expect.any(String) })
     expect(told?.text).toContain("src/list.js#2: jkarv is what I type, and no key")
+    const result = "audit does it again in its own session."
+    await store.answer({ command_id: told?.command_id ?? "", status: "done", result, at: Date.now() })
+    await page.getByText("Sent back").waitFor()
+    await page.getByRole("status").getByText(result).waitFor()
     await press("Apply 1 file")
     await page.getByText("Applied by").waitFor()
     expect(readFileSync(file, "utf8")).toBe(LIST_BEFORE.replace("line 2\n", "line two\n"))

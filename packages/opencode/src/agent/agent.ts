@@ -82,6 +82,9 @@ export const AGENTS: readonly AgentDefinition[] = [
   },
 ]
 
+/** Our agent without tools, in opencode's registry. */
+export const MODEL_AGENT = "pass-over-model"
+
 export const ORIGINATORS = AGENTS.filter((agent) => agent.originator).map((agent) => agent.name)
 
 export const DEFAULTS: Record<string, InlineOverride> = Object.fromEntries(

@@ -1,5 +1,4 @@
-import { MODEL_AGENT } from "../session/small-model"
-import { AGENTS, type HostAgent, type Mode } from "./agent"
+import { AGENTS, MODEL_AGENT, type HostAgent, type Mode } from "./agent"
 
 type Rules = Record<string, unknown>
 

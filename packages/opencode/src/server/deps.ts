@@ -14,6 +14,8 @@ export type ServerDeps = {
   verify(directory: string): Promise<Verified>
   /** Sees to it that an opencode takes an order up. */
   summon(order: StartOrder): Promise<unknown>
+  /** Sees to it that an opencode has what was sent back done again. */
+  rework(wanted: { command_id: string; directory: string }): Promise<unknown>
   /** Sees to it that an opencode carries a run. */
   carry(run_id: string): Promise<unknown>
   secret: Secret

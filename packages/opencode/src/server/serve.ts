@@ -9,6 +9,7 @@ import { AUDIT_DEFAULTS } from "../pass-over/domain/preference"
 import { runCommand } from "../session/run-command"
 import { summonFor } from "../flow/summon"
 import { callFor } from "../standby/call"
+import { callForRework } from "../standby/rework"
 import { folderOf, readAddress, writeAddress } from "./address"
 import { createApp } from "./app"
 import { createFeed } from "./feed"
@@ -109,6 +110,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       audit: core.audit,
       verify: (directory) => verifyProject(database, directory),
       summon: (order) => callFor({ engine: core.engine, order }),
+      rework: (wanted) => callForRework(core.engine, wanted),
       carry: (run_id) => summonFor(core.engine, { run_id }),
       secret: openSecret(folder),
       tickets: createTickets(),

@@ -1,4 +1,5 @@
-import { open, realpath, stat } from "node:fs/promises"
+import { readFileSync, realpathSync, statSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { ContextFile } from "../pass-over/domain/context"
 import { secretFile } from "../pass-over/domain/secret"
@@ -9,6 +10,8 @@ const LARGE = 512 * 1024
 const HEAD = 192 * 1024
 const TAIL = 64 * 1024
 const SNIFF = 8 * 1024
+// A small file is read in less time than it takes to come back to it: each wait is a turn of a busy event loop.
+const SMALL = 64 * 1024
 
 const inside = (path: string, directory: string) => path === directory || path.startsWith(directory + sep)
 
@@ -31,6 +34,8 @@ async function piece(path: string, from: number, length: number): Promise<Uint8A
   }
 }
 
+const whole = (path: string) => Bun.file(path).text()
+
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replaceAll(/^\ufffd+|\ufffd+$/g, "")
 
 async function sparse(path: string, size: number): Promise<string> {
@@ -40,17 +45,18 @@ async function sparse(path: string, size: number): Promise<string> {
 
 async function readFile(path: string, directory: string, skip: Ignored | undefined): Promise<ContextFile | undefined> {
   const wanted = isAbsolute(path) ? path : join(directory, path)
-  const [real, root] = await Promise.all([realpath(resolve(wanted)), realpath(directory)])
+  const [real, root] = [realpathSync(resolve(wanted)), realpathSync(directory)]
   const name = relative(root, real).split(sep).join("/")
   // A link must not make a secret look like something else.
   if (!inside(real, root) || secretFile(name) || secretFile(path)) return { path }
-  const found = await stat(real)
+  const found = statSync(real)
   if (!found.isFile()) return { path: name }
   const metadata = { size_bytes: found.size, last_modified: Math.round(found.mtimeMs), is_binary: false }
   if (skip?.(name)) return { path: name, metadata }
-  const head = await piece(real, 0, Math.min(SNIFF, found.size))
+  const small = found.size <= SMALL ? readFileSync(real) : undefined
+  const head = small?.subarray(0, SNIFF) ?? (await piece(real, 0, SNIFF))
   if (binary(head)) return { path: name, metadata: { ...metadata, is_binary: true } }
-  const content = found.size > LARGE ? await sparse(real, found.size) : await Bun.file(real).text()
+  const content = small ? small.toString("utf8") : await (found.size > LARGE ? sparse(real, found.size) : whole(real))
   return { path: name, metadata, content }
 }
 

@@ -102,8 +102,11 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
 
     generate: (input) => askSmallModel(client, input),
 
-    directoryOf: async (session_id) =>
-      (await call("read a session", client.session.get({ sessionID: session_id }))).directory,
+    directoryOf: async (session_id) => {
+      const { data, response } = await client.session.get({ sessionID: session_id })
+      if (data || response?.status === 404) return data?.directory
+      throw new Error("opencode could not read a session")
+    },
 
     root: async (session_id) => {
       const parent = await parentOf(session_id)
@@ -113,12 +116,10 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
   }
 }
 
-/** opencode as the core needs it. Nothing in here decides anything. */
-export function createHost(options: HostOptions): Host {
-  const { client, observed } = options
-  return {
-    ...createReading(options),
+const marked = (pass: Pass) => ({ pass_over: { id: pass.id, ...passOverMarker(pass) } })
 
+function createSessions({ client, observed }: HostOptions): Pick<Host, "child" | "resume" | "session" | "onlyReturn"> {
+  return {
     child: async ({ pass, title, rules }) => {
       const session = await call(
         "make a child session",
@@ -126,7 +127,7 @@ export function createHost(options: HostOptions): Host {
           parentID: pass.root_session_id,
           title,
           agent: pass.subagent_id,
-          metadata: { pass_over: { id: pass.id, ...passOverMarker(pass) } },
+          metadata: marked(pass),
           permission: [...rules],
         }),
       )
@@ -135,11 +136,49 @@ export function createHost(options: HostOptions): Host {
       return session.id
     },
 
+    resume: async ({ session_id, pass, title, rules }) => {
+      const session = await call(
+        "go on in a child session",
+        client.session.update({
+          sessionID: session_id,
+          title,
+          metadata: marked(pass),
+          permission: [...rules],
+        }),
+      )
+      observed.session(session)
+      const before = await call("read a session's messages", client.session.messages({ sessionID: session_id }))
+      observed.watch(session_id, before)
+    },
+
     session: async (title) => {
       const session = await call("make a session", client.session.create({ title }))
       observed.session(session)
       return session.id
     },
+
+    // Appended to the session's rules. `tools` on the prompt would replace them, the denials among them.
+    onlyReturn: async (session_id) => {
+      await call(
+        "narrow a child's tools",
+        client.session.update({
+          sessionID: session_id,
+          permission: [
+            { permission: "*", pattern: "*", action: "deny" },
+            { permission: "pass_over_return", pattern: "*", action: "allow" },
+          ],
+        }),
+      )
+    },
+  }
+}
+
+/** opencode as the core needs it. Nothing in here decides anything. */
+export function createHost(options: HostOptions): Host {
+  const { client, observed } = options
+  return {
+    ...createReading(options),
+    ...createSessions(options),
 
     prompt: (input) => prompt(client, input),
 
@@ -159,20 +198,6 @@ export function createHost(options: HostOptions): Host {
       for (const request of observed.questions(session_id, permission)) {
         await client.permission.reply({ requestID: request, reply: "reject" })
       }
-    },
-
-    // Appended to the session's rules. `tools` on the prompt would replace them, the denials among them.
-    onlyReturn: async (session_id) => {
-      await call(
-        "narrow a child's tools",
-        client.session.update({
-          sessionID: session_id,
-          permission: [
-            { permission: "*", pattern: "*", action: "deny" },
-            { permission: "pass_over_return", pattern: "*", action: "allow" },
-          ],
-        }),
-      )
     },
 
     close: (session_id, text, metadata) => close(options, { session_id, text, metadata }),

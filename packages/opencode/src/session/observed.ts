@@ -17,8 +17,10 @@ export type Observed = {
   questions(session_id: string, permission?: string): string[]
   /** A session's todos, where it was seen from its beginning. */
   todos(session_id: string): Todo[] | undefined
-  /** Keeps what a session says from now on; to be called before its first prompt. */
-  watch(session_id: string): void
+  /** Keeps what a session says from now on, behind what it has said before; to be called before its next prompt. */
+  watch(session_id: string, before?: readonly Stored[]): void
+  /** Whether something is told again that a session had said before it was watched. */
+  past(event: Event): boolean
   unwatch(session_id: string): void
   transcript(session_id: string): Stored[] | undefined
   /** The message that a watched session wrote to last. */
@@ -56,13 +58,29 @@ function remember(
   if (known.size > MOST_SESSIONS && oldest !== undefined) known.delete(oldest)
 }
 
-function transcribe(watched: ReadonlyMap<string, Transcript>, event: Event) {
-  if (event.type === "message.updated") watched.get(event.properties.info.sessionID)?.message(event.properties.info)
-  if (event.type === "message.part.updated") watched.get(event.properties.part.sessionID)?.part(event.properties.part)
-  if (event.type === "message.part.delta") watched.get(event.properties.sessionID)?.delta(event.properties)
-  if (event.type === "message.part.removed") watched.get(event.properties.sessionID)?.removed(event.properties)
+type Watched = { transcript: Transcript; past: ReadonlySet<string> }
+
+function watching(before: readonly Stored[]): Watched {
+  const transcript = createTranscript()
+  const past = new Set<string>()
+  for (const { info, parts } of before) {
+    transcript.message(info)
+    for (const part of parts) {
+      transcript.part(part)
+      past.add(part.id)
+    }
+  }
+  return { transcript, past }
+}
+
+function transcribe(watched: ReadonlyMap<string, Watched>, event: Event) {
+  const of = (session_id: string) => watched.get(session_id)?.transcript
+  if (event.type === "message.updated") of(event.properties.info.sessionID)?.message(event.properties.info)
+  if (event.type === "message.part.updated") of(event.properties.part.sessionID)?.part(event.properties.part)
+  if (event.type === "message.part.delta") of(event.properties.sessionID)?.delta(event.properties)
+  if (event.type === "message.part.removed") of(event.properties.sessionID)?.removed(event.properties)
   if (event.type === "message.removed") {
-    watched.get(event.properties.sessionID)?.removed({ messageID: event.properties.messageID })
+    of(event.properties.sessionID)?.removed({ messageID: event.properties.messageID })
   }
 }
 
@@ -90,7 +108,7 @@ export function createObserved(): Observed {
   const seen: Seen = { sessions: new Map(), todos: new Map() }
   const tools = new Map<string, ToolPart>()
   const questions = new Map<string, Question>()
-  const watched = new Map<string, Transcript>()
+  const watched = new Map<string, Watched>()
 
   return {
     hear(event) {
@@ -108,9 +126,12 @@ export function createObserved(): Observed {
         .filter(([, of]) => of.session_id === session_id && (permission === undefined || of.permission === permission))
         .map(([id]) => id),
     todos: (session_id) => seen.todos.get(session_id),
-    watch: (session_id) => void watched.set(session_id, createTranscript()),
+    watch: (session_id, before = []) => void watched.set(session_id, watching(before)),
+    past: (event) =>
+      event.type === "message.part.updated" &&
+      watched.get(event.properties.part.sessionID)?.past.has(event.properties.part.id) === true,
     unwatch: (session_id) => void watched.delete(session_id),
-    transcript: (session_id) => watched.get(session_id)?.messages(),
-    lastMessage: (session_id) => watched.get(session_id)?.messages()?.at(-1)?.info.id,
+    transcript: (session_id) => watched.get(session_id)?.transcript.messages(),
+    lastMessage: (session_id) => watched.get(session_id)?.transcript.messages()?.at(-1)?.info.id,
   }
 }

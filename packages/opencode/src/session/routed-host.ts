@@ -16,6 +16,11 @@ export function createRoutedHost(main: Host, hostAt: (directory: string) => Host
       placed.set(session_id, host)
       return session_id
     },
+    resume: async (spec) => {
+      const host = spec.directory === undefined ? main : hostAt(spec.directory)
+      await host.resume(spec)
+      if (host !== main) placed.set(spec.session_id, host)
+    },
     messages: (session_id) => at(session_id).messages(session_id),
     todos: (session_id) => at(session_id).todos(session_id),
     prompt: (input) => at(input.session_id).prompt(input),

@@ -1,4 +1,5 @@
 import type { LanguageModel } from "ai"
+import { MODEL_AGENT } from "../agent/agent"
 import { parseModel } from "./host-model"
 import { call, type Client } from "./client"
 
@@ -10,9 +11,6 @@ export type SmallModel = Extract<Exclude<LanguageModel, string>, { specification
 
 type Options = Parameters<SmallModel["doGenerate"]>[0]
 type Answer = Awaited<ReturnType<SmallModel["doGenerate"]>>
-
-/** Our agent without tools, in opencode's registry. */
-export const MODEL_AGENT = "pass-over-model"
 
 const DENY_ALL = [{ permission: "*", pattern: "*", action: "deny" as const }]
 

@@ -7,14 +7,16 @@ const Kept = z.object({
   base: z.string().regex(/^[0-9a-f]{40,64}$/),
   linked: z.array(z.string()),
   can_modify_files: z.boolean(),
+  /** What is to be told of how it was filled. */
+  notes: z.array(z.string()),
 })
 export type Kept = z.infer<typeof Kept>
 
 /** Beside the tree: inside, its child could write into it. */
 export const keptPath = (root: string) => `${root}.json`
 
-export const remember = (root: string, { base, linked, can_modify_files }: Kept) =>
-  writeFile(keptPath(root), JSON.stringify({ base, linked, can_modify_files }))
+export const remember = (root: string, { base, linked, can_modify_files, notes }: Kept) =>
+  writeFile(keptPath(root), JSON.stringify({ base, linked, can_modify_files, notes }))
 
 /** Nothing where the process ended before its tree was filled: then no child has worked there. */
 export async function recall(root: string): Promise<Kept | undefined> {

@@ -55,15 +55,19 @@ export type Pool = {
   timers: Map<string, ReturnType<typeof setTimeout>>
   /** Trees that are being made ready and are nobody's yet. */
   making: Set<string>
+  /** Trees that somebody lets go of just now. */
+  dropping: Map<string, Promise<void>>
+  /** Trees that are kept for a pass which goes on in them. */
+  promised: Map<string, PassID>
   ordered: ReturnType<typeof inOrder>
 }
 
+/** The row of a tree that is ours now, and whether the tree is still to be made. */
+export type Claim = { row: Worktree; fresh: boolean }
+
 /** A tree that stands empty, or the row of a new one. */
-export async function claim(
-  { options, making }: Pool,
-  { top, folder, common }: Home,
-  pass_over_id: PassID,
-): Promise<{ row: Worktree; fresh: boolean }> {
+export async function claim(pool: Pool, { top, folder, common }: Home, pass_over_id: PassID): Promise<Claim> {
+  const { options, making, dropping, promised } = pool
   const { store, owner_id, now } = options
   const rows = await store.worktrees(top)
   const next = (directory: string): Worktree => ({
@@ -76,18 +80,18 @@ export async function claim(
   })
   for (const row of rows) {
     if (row.owner_id !== owner_id || row.pass_over_id !== null || !existsSync(row.directory)) continue
-    if (making.has(row.directory)) continue
+    if ([making, dropping, promised].some((busy) => busy.has(row.directory))) continue
     const wanted = next(row.directory)
     if (await store.takeWorktree(wanted, row)) return { row: wanted, fresh: false }
   }
-  return { row: await unused(options, next, folder), fresh: true }
+  return { row: await unused(pool, next, folder), fresh: true }
 }
 
 /** Names of this process alone: another one may be removing its own just now. */
-async function unused({ store }: WorktreeOptions, next: (directory: string) => Worktree, folder: string) {
+async function unused({ options, promised }: Pool, next: (directory: string) => Worktree, folder: string) {
   for (let number = 1; ; number += 1) {
     const wanted = next(join(folder, `tree-${process.pid}-${number}`))
-    if (await store.takeWorktree(wanted, null)) return wanted
+    if (!promised.has(wanted.directory) && (await options.store.takeWorktree(wanted, null))) return wanted
   }
 }
 
@@ -108,7 +112,7 @@ export async function fill({ options, ordered }: Pool, { home, row, fresh, can_m
   await sameHead(home, root)
   seedConfig(home.top, root, options.version)
   const made = linkFolders(home.top, root, linked)
-  const kept = { base, linked: made, can_modify_files }
+  const kept = { base, linked: made, can_modify_files, notes: [] }
   await remember(root, kept)
   return { ...kept, row, root, index, stamps: fingerprint(home.top, made) }
 }
@@ -131,7 +135,14 @@ export async function inherit(
   return { directory, instead_of: options.directory, linked: kept.linked }
 }
 
-export async function drop({ options, ordered }: Pool, home: Home, row: Worktree) {
+export function drop(pool: Pool, home: Home, row: Worktree): Promise<void> {
+  const { dropping } = pool
+  const work = remove(pool, home, row).finally(() => dropping.delete(row.directory))
+  dropping.set(row.directory, work)
+  return work
+}
+
+async function remove({ options, ordered }: Pool, home: Home, row: Worktree) {
   // opencode has opened the same part of it that the user has opened of the project.
   const below = relative(home.top, await realpath(options.directory).catch(() => home.top))
   await options.dispose(join(row.directory, below)).catch(() => {})
@@ -178,6 +189,8 @@ function retire(pool: Pool, mine: Home, idle: Worktree) {
   const wait = slots.size + timers.size === 0 ? LAST_IDLE_MS : IDLE_MS
   const timer = setTimeout(() => {
     timers.delete(idle.directory)
+    // Who goes on in it takes it within the time that its own start takes.
+    if (pool.promised.has(idle.directory)) return retire(pool, mine, idle)
     void store
       .takeWorktree({ ...idle, time_used: now() }, idle)
       .then((taken) => (taken ? drop(pool, mine, idle) : undefined))
@@ -218,7 +231,7 @@ async function warm(pool: Pool, mine: Home) {
   const { options, making, slots, timers } = pool
   if (options.busy() || slots.size + timers.size + making.size > 0) return
   const row = await unused(
-    options,
+    pool,
     (directory) => ({
       directory,
       project: mine.top,

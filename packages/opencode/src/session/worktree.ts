@@ -3,7 +3,10 @@ import { join, relative } from "node:path"
 import type { FileChange } from "../pass-over/domain/change/change"
 import type { Effective } from "../pass-over/domain/preference"
 import { LINKED } from "../pass-over/service/change/take"
-import type { Workspace, Workspaces } from "../pass-over/service/port-workspace"
+import type { Pass } from "../pass-over/domain/pass"
+import type { Retaking, Workspace, Workspaces } from "../pass-over/service/port-workspace"
+import { forgo, promise, reclaim, standing } from "./worktree-again"
+import { remember } from "./worktree-kept"
 import { inOrder, openHome, type Home } from "./worktree-home"
 import { difference, photograph, type Difference, type Keep } from "./shadow"
 import {
@@ -14,6 +17,7 @@ import {
   inherit,
   release,
   sweep,
+  type Claim,
   type Pool,
   type Slot,
   type WorktreeOptions,
@@ -38,10 +42,41 @@ function localised(found: Difference, top: string, directory: string): Differenc
   return { ...found, files }
 }
 
+type Opening = Claim & { pass: Pass; from?: Retaking }
+
+/** Fills a tree from the user's as it is now, for a pass that has its row. */
+async function open(pool: Pool, home: Home, { row, fresh, pass, from }: Opening): Promise<Workspace> {
+  const { options, slots, timers } = pool
+  const { can_modify_files } = pass.preference.values as Partial<Effective>
+  clearTimeout(timers.get(row.directory))
+  timers.delete(row.directory)
+  try {
+    const slot = await fill(pool, { home, row, fresh, can_modify_files: can_modify_files !== false })
+    const directory = join(slot.root, relative(home.top, await realpath(options.directory)))
+    const again = await from?.fill(directory)
+    if (again) await remember(slot.root, { ...slot, notes: again })
+    // Loading it is opencode's work, and none of the time that its child was given.
+    if (fresh) await options.boot(directory)
+    slots.set(directory, again ? { ...slot, notes: again } : slot)
+    return { directory, instead_of: options.directory, linked: slot.linked, ...(again ? { again } : {}) }
+  } catch (error) {
+    await drop(pool, home, row).catch(() => {})
+    throw error
+  }
+}
+
 /** Trees of their own for the children of one project: taken from a pool, cleaned between passes, gone in the end. */
 export function createWorkspaces(options: WorktreeOptions): Workspaces {
   const { store, owner_id } = options
-  const pool: Pool = { options, slots: new Map(), timers: new Map(), making: new Set(), ordered: inOrder() }
+  const pool: Pool = {
+    options,
+    slots: new Map(),
+    timers: new Map(),
+    making: new Set(),
+    dropping: new Map(),
+    promised: new Map(),
+    ordered: inOrder(),
+  }
   const { slots, timers, ordered } = pool
   let home: Promise<Home> | undefined
   const known = () => (home ??= openHome(options))
@@ -50,25 +85,21 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
   return {
     async take(pass) {
       const mine = await known()
-      const { can_modify_files } = pass.preference.values as Partial<Effective>
-      const { row, fresh } = await claim(pool, mine, pass.id)
-      clearTimeout(timers.get(row.directory))
-      timers.delete(row.directory)
+      return open(pool, mine, { ...(await claim(pool, mine, pass.id)), pass })
+    },
+
+    standing: async (tree) => standing(pool, await known(), tree),
+
+    promise: async (input) => promise(pool, await known(), input),
+
+    forgo: (pass) => forgo(pool, pass),
+
+    async retake(pass, from) {
+      const mine = await known()
       try {
-        const slot = await fill(pool, { home: mine, row, fresh, can_modify_files: can_modify_files !== false })
-        const below = relative(mine.top, await realpath(options.directory))
-        const workspace: Workspace = {
-          directory: join(slot.root, below),
-          instead_of: options.directory,
-          linked: slot.linked,
-        }
-        // Loading it is opencode's work, and none of the time that its child was given.
-        if (fresh) await options.boot(workspace.directory)
-        slots.set(workspace.directory, slot)
-        return workspace
-      } catch (error) {
-        await drop(pool, mine, row).catch(() => {})
-        throw error
+        return await open(pool, mine, { ...(await reclaim(pool, mine, pass.id, from.directory)), pass, from })
+      } finally {
+        forgo(pool, pass.id)
       }
     },
 
@@ -133,7 +164,7 @@ async function collect(home: Home, slot: Slot | undefined, keep: Keep) {
       return slot.linked.includes(path) ? "" : undefined
     },
   })
-  const notes = [...found.notes]
+  const notes = [...slot.notes, ...found.notes]
   const through = slot.stamps ? written(slot.stamps, fingerprint(home.top, slot.linked)) : []
   if (slot.linked.length > 0) notes.push(`${LINKED}: ${slot.linked.join(", ")}`)
   if (through.length > 0) {

@@ -10,22 +10,8 @@ import { dead } from "../pass-over/service/recover"
 import { databasePath } from "../runtime"
 import { connect } from "./client"
 import { createHost } from "./host"
-import { createObserved, type Observed } from "./observed"
+import { enterTree, homeOf, leaveTree } from "./tree-map"
 import { createWorkspaces } from "./worktree"
-
-// The trees that this process has made, each with what its instance of opencode was heard saying. The instance of a
-// tree loads this plugin once more, and both have to hear with the same ear.
-const heard = new Map<string, Observed>()
-const trees = new Map<string, Home>()
-
-/** A project as the user has it open. */
-type Home = Pick<PluginInput, "directory" | "worktree">
-
-/** The project that a directory stands for, where it is, or was, a tree of ours. */
-export const homeOf = (directory: string): Home | undefined => trees.get(directory)
-
-/** The ear of a directory, where it is a tree of ours. */
-export const observedIn = (directory: string): Observed | undefined => heard.get(directory)
 
 type Input = Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
 
@@ -33,9 +19,7 @@ type Input = Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl"
 export const hostAt =
   (input: Input) =>
   (directory: string): Host => {
-    const observed = heard.get(directory) ?? createObserved()
-    heard.set(directory, observed)
-    trees.set(directory, homeOf(input.directory) ?? input)
+    const observed = enterTree(directory, homeOf(input.directory) ?? input)
     return createHost({ client: connect({ ...input, directory }), directory, observed })
   }
 
@@ -59,7 +43,7 @@ export function workspacesOf(engine: Engine, input: Input): Workspaces | undefin
     busy: () => engine.running.all().length > 0,
     boot: async (directory) => void (await hostAt(input)(directory).agents()),
     dispose: async (directory) => {
-      if (!heard.delete(directory)) return
+      if (!leaveTree(directory)) return
       await client.instance.dispose({ directory })
     },
   })

@@ -18,6 +18,7 @@ type Staying = { engine: Engine; keeper: Keeper; client: Client; directory: stri
 async function busy({ engine, client, directory }: Staying): Promise<boolean> {
   if (engine.running.all().length > 0) return true
   if ((await engine.store.openStarts({ directory })).length > 0) return true
+  if ((await engine.store.tells(directory)).length > 0) return true
   // A run that waits for a person may wait for days; who answers it finds an opencode, or one is started.
   const runs = await engine.store.runs({ directory, status: ["running"], limit: 50 })
   if (runs.some(({ owner_id }) => owner_id === engine.owner_id || owner_id === NOBODY)) return true

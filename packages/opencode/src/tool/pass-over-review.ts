@@ -101,6 +101,9 @@ async function undoing({ deps, context, pass }: Reviewing, change: ChangeSet) {
   return undone.ok ? tellApplied(undone) : undone.refusal
 }
 
+const again = ({ id, subagent_id }: Pass) =>
+  `To have ${subagent_id} do again what was declined, with all that it knows: pass_over with continue "${id}".`
+
 async function act(reviewing: Reviewing, args: Args): Promise<string | Refusal> {
   const { engine, deps, pass, context } = reviewing
   const found = await changeOf(deps, pass)
@@ -117,7 +120,8 @@ async function act(reviewing: Reviewing, args: Args): Promise<string | Refusal> 
     const merged = await mergeWithPresent(deps, pass, change)
     return merged.ok ? tellChange(engine, await viewChange(deps, merged.change)) : merged.refusal
   }
-  return tellChange(engine, await viewChange(deps, change))
+  const shown = tellChange(engine, await viewChange(deps, change))
+  return verdicts.some(({ accepted }) => !accepted) ? `${shown}\n${again(pass)}` : shown
 }
 
 export const passOverReviewTool = (engine: Engine, project: Project) =>

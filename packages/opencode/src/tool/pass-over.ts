@@ -40,6 +40,12 @@ const One = z.strictObject({
     .string()
     .regex(/^[^/]+\/.+$/, 'A model is written "provider/model".')
     .optional(),
+  continue: z
+    .string()
+    .trim()
+    .min(1)
+    .optional()
+    .describe("Id of an ended pass to the same subagent: it goes on there and knows what it did, e.g. to rework it"),
   wait: z.boolean().optional().describe("false: do not wait; the result comes later"),
   return_required: z.boolean().optional(),
   auto_apply_on_success: z.boolean().optional(),
@@ -217,7 +223,9 @@ export const passOverTool = (engine: Engine, project: Project) =>
       async run({ more: further, ...first }, context) {
         const world = { engine, project, context }
         if (!further) return one(world, first)
-        return many(world, [first, ...further.map((each): Args => ({ ...first, ...pickBy(each, isDefined) }))])
+        // Only one can continue a pass.
+        const above = { ...first, continue: undefined }
+        return many(world, [first, ...further.map((each): Args => ({ ...above, ...pickBy(each, isDefined) }))])
       },
     },
     engine.log,

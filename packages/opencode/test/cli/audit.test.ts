@@ -3,7 +3,8 @@ import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "no
 import { join } from "node:path"
 import { EXIT } from "../../src/cli/exit"
 import { appendLines } from "../../src/pass-over/store/audit-file"
-import { openStore } from "../pass-over/support/database"
+import type { Pass } from "../../src/pass-over/domain/pass"
+import { connect, openStore } from "../pass-over/support/database"
 import { outcomeOf, started, VERDICT } from "../pass-over/support/drive"
 import { createEngineWorld } from "../pass-over/support/engine"
 import { createHome, type Home } from "./support"
@@ -110,7 +111,9 @@ test("what is old is pruned, and what is young stays", async () => {
   const young = await home.on({ width: 0, now: pass.time_created + 1_000 }, "audit", "prune", "--json")
   expect(young.json()).toMatchObject({ days: 30, lines: 0 })
   const old = await home.on({ width: 0, now: pass.time_created + 100 * 86_400_000 }, "audit", "prune", "--json")
-  expect(old.json()).toMatchObject({ days: 30, lines: 3, files: 1, contents: 0 })
+  // Its result has not reached anybody yet, so the pass itself stays.
+  expect(old.json()).toMatchObject({ days: 30, lines: 3, files: 1, passes: 0, contents: 0 })
+  expect((await home.run("show", pass.id)).out).toContain("Check the totals")
   expect(((await home.run("audit", "query", "--json")).json() as { lines: unknown[] }).lines).toEqual([])
 })
 
@@ -124,6 +127,84 @@ test("pruning takes contents along that nothing refers to, once they are a day o
   expect(await prune(at + 60_000)).toMatchObject({ contents: 0 })
   expect(await prune(at + 2 * 86_400_000)).toMatchObject({ lines: 0, contents: 1 })
   expect(await database.store.blob("h1")).toBeUndefined()
+})
+
+/** How many rows each table has that is not empty. */
+function rows(home: Home): Record<string, number> {
+  using database = connect(home.database)
+  const tables = database.client
+    .query<{ name: string }, []>(
+      "select name from sqlite_master where type = 'table' and name not like '%migration%' and name not like 'sqlite%'",
+    )
+    .all()
+  const counts = tables.map(({ name }) => {
+    const row = database.client.query<{ n: number }, []>(`select count(*) as n from ${name}`).get()
+    return [name, row?.n ?? 0] as const
+  })
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
+}
+
+async function deliver(home: Home, { id, time_created: at }: Pass) {
+  using database = openStore(home.database)
+  await database.store.delivered({ pass_over_id: id, message_id: "msg_1", at })
+  await database.store.saveChange({
+    change_id: `chg_${"1".repeat(32)}`,
+    pass_over_id: id,
+    origin: "proposed",
+    directory: home.project,
+    files: [
+      {
+        path: "a.ts",
+        old_path: null,
+        old: null,
+        new: { hash: "h1", mode: "100644", bytes: 3 },
+        binary: false,
+        reason: "new",
+        confidence: "high",
+        refused: null,
+      },
+    ],
+    notes: [],
+    from_change_id: null,
+    time_created: at,
+  })
+  await database.store.putPieces([{ hash: "h1", position: 0, content: new TextEncoder().encode("new") }])
+  await database.store.closeBlobs([{ hash: "h1", bytes: 3, pieces: 1 }], at)
+}
+
+test("a pass that is over for long goes with all that hangs on it, and what would go can be seen before", async () => {
+  using home = createHome()
+  const pass = await recorded(home)
+  await deliver(home, pass)
+  const now = pass.time_created + 100 * 86_400_000
+  const prune = (...more: string[]) => home.on({ width: 0, now }, "audit", "prune", ...more)
+  const before = rows(home)
+
+  const dry = (await prune("--dry-run", "--json")).json()
+  expect(dry).toMatchObject({ days: 30, dry_run: true, lines: 3, files: 1, passes: 1, runs: 0, contents: 1 })
+  expect((await prune("--dry-run")).out).toContain("Would remove 1 pass with all that hung on it.")
+  expect(rows(home)).toEqual(before)
+  expect(await home.run("audit", "verify")).toMatchObject({ code: 0 })
+
+  const done = (await prune("--json")).json() as Record<string, unknown>
+  const { dry_run: _dry, ...foreseen } = dry as Record<string, unknown>
+  expect(done).toEqual(foreseen)
+  // Of all that there was only the place where the chain of its session goes on.
+  expect(Object.keys(rows(home)).toSorted()).toEqual(["pass_over_audit_anchors", "pass_over_audit_files"])
+  expect((await home.run("show", pass.id)).err).toStartWith("No pass is known")
+  expect(await home.run("audit", "verify")).toMatchObject({ code: 0 })
+  expect((await prune("--json")).json()).toMatchObject({ lines: 0, passes: 0, contents: 0 })
+})
+
+test("the chain of a session still holds when its old passes are gone and it goes on", async () => {
+  using home = createHome()
+  const pass = await recorded(home)
+  await deliver(home, pass)
+  await home.on({ width: 0, now: pass.time_created + 100 * 86_400_000 }, "audit", "prune")
+  await recorded(home, "Check them again")
+  expect(await home.run("audit", "verify")).toMatchObject({ code: 0 })
+  const { lines } = (await home.run("audit", "query", "--json")).json() as { lines: { seq: number }[] }
+  expect(lines.map(({ seq }) => seq)).toEqual([6, 5, 4])
 })
 
 test("a database that is lost is rebuilt from the log", async () => {

@@ -74,3 +74,21 @@ test("a stale base, a file that is not in the change, and a pass without one are
   expect(read()).toEqual([BEFORE, "somebody else\n"])
   expect((await home.run("apply", "00000000")).code).toBe(EXIT.not_found)
 })
+
+test("what is declined is sent back to be done again, and without an opencode it waits for one", async () => {
+  using made = await scene()
+  const { home, id } = made
+  expect(await home.run("review", id, "--rework")).toMatchObject({ code: EXIT.late })
+  const why = ["--reject", "src/b.ts", "--reason", "not part of this"]
+  const none = { PATH: "", PASS_OVER_OPENCODE: "" }
+  const sent = await home.on({ width: 0, env: none }, "review", id, ...why, "--rework", "--json")
+  expect([sent.err, sent.code]).toEqual(["", EXIT.unconfirmed])
+  expect(sent.json()).toMatchObject({
+    pass_over_id: id,
+    done: false,
+    text: expect.stringContaining("goes back as soon"),
+  })
+  using world = createEngineWorld({ path: home.database, seed: 95_000 })
+  const [command] = await world.engine.store.tells(home.project)
+  expect(command).toMatchObject({ kind: "rework", pass_over_id: id, text: expect.stringContaining("not part of this") })
+})

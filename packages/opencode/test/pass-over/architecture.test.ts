@@ -13,7 +13,7 @@ const MAY_IMPORT: Record<Exclude<Layer, "edge">, (string | RegExp)[]> = {
   domain: ["zod", "remeda", "diff", "leven"],
   handoff: ["domain", "zod", "remeda", "yaml", "@marcbachmann/cel-js"],
   service: ["domain", "handoff"],
-  store: ["domain", /^drizzle-orm(?:\/|$)/, "zod", "jsonc-parser", "bun:sqlite", /^node:/],
+  store: ["domain", /^drizzle-orm(?:\/|$)/, "zod", "remeda", "jsonc-parser", "bun:sqlite", /^node:/],
   root: ["domain", "handoff", "service", "store"],
 }
 

@@ -173,6 +173,7 @@ test("a pass as it is stored takes no field that nobody knows, and no depth or f
     model: null,
     timeout_ms: 1,
     parent_pass_id: null,
+    continues_pass_id: null,
     trace_id: PASS,
     chain_depth: 1,
     max_chain_depth: 3,

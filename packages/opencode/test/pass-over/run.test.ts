@@ -255,6 +255,12 @@ describe("an attempt that fails", () => {
     })
   })
 
+  test("is not waited for longer than the idle limit when the step of its return hangs", () => {
+    expect(play([0, STARTED], [1_000, RETURNED], [10_999, TICK]).told).toEqual([])
+    expect(play([0, STARTED], [1_000, RETURNED], [11_000, TICK]).told).toEqual(["stop", "settle return"])
+    expect(play([0, STARTED], [1_000, RETURNED], [9_000, SIGN], [11_000, TICK]).told).toEqual([])
+  })
+
   test("takes a return that comes while the child is being stopped", () => {
     const late = play([0, STARTED], [10_000, TICK], [10_100, RETURNED])
     expect(late).toMatchObject({ run: { phase: "staged" }, told: ["stop"] })

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ChangeID } from "../../src/pass-over/domain/change/change"
 import { proposedFiles } from "../../src/pass-over/service/change/propose"
+import { attendReworks } from "../../src/pass-over/service/change/rework"
 import { attendTells } from "../../src/pass-over/service/change/send-back"
 import { changesOf } from "../../src/pass-over/service/change/deps"
 import * as Schema from "../../src/server/schema-decide"
@@ -85,20 +86,33 @@ test("a change is shown, accepted, applied and undone", async () => {
 
 const decline = { verdicts: [{ path: "a.txt", hunk: null, accepted: false, reason: "not so loud" }] }
 
-test("what was declined goes back to the originator with its reason, once, by an opencode that has the project", async () => {
+test("what was declined goes back to be done again, by an opencode that has the project, and the answer says so", async () => {
   using made = await scene()
-  const { host, engine } = made.world
+  const { host, engine, project } = made.world
   expect((await made.post("send-back", {})).status).toBe(409)
   await made.post("review", decline)
-  expect((await made.post("send-back", {})).status).toBe(200)
-  const told = () => host.delivered.filter(({ text }) => text.includes("not so loud"))
-  await attendTells(engine)
-  expect(told()).toHaveLength(0)
-  const pass = await engine.store.find(made.id)
-  engine.projects.set(pass?.directory ?? "", made.world.project)
-  await Promise.all([attendTells(engine), attendTells(engine)])
-  expect(told()).toMatchObject([{ session_id: pass?.session_id, start: true }])
-  expect(told()[0]?.text).toContain("a.txt: not so loud")
+  engine.projects.set(project.directory, project)
+  const posting = made.post("send-back", {})
+  while ((await engine.store.tells(project.directory)).length === 0) await Bun.sleep(5)
+  const [command] = await engine.store.tells(project.directory)
+  await Promise.all([attendReworks(engine), attendReworks(engine)])
+  const [, again] = await engine.store.list({})
+  expect(again).toMatchObject({ continues_pass_id: made.id })
+  expect(again?.objective).toContain("a.txt: not so loud")
+  expect(await (await posting).json()).toEqual({
+    state: "done",
+    text: `audit does it again in its own session, as pass ${again?.id}.`,
+  })
+  expect(made.server.reworked).toEqual([command?.command_id ?? ""])
+  expect(host.delivered.filter(({ text }) => text.includes("a.txt: not so loud"))).toMatchObject([
+    { session_id: "ses_root", start: false },
+  ])
+})
+
+test("what nobody has taken up yet is said to be so", async () => {
+  using made = await scene()
+  await made.post("review", decline)
+  expect(await (await made.post("send-back", {})).json()).toMatchObject({ state: "handed_over" })
 })
 
 test("after an apply the originator is told what was left out, and goes on when its user does", async () => {

@@ -208,3 +208,120 @@ describe("a tree that is made ready", () => {
     expect([busy.booted, left(world)]).toEqual([[], []])
   })
 })
+
+describe("a tree that a pass goes on in", () => {
+  const other = (world: ChangeWorld) => ({ ...world.pass, id: world.ids.pass() })
+  const nothing = async () => []
+
+  test.each([
+    ["stands empty", false],
+    ["was let go of", true],
+  ])(
+    "is the very same where it %s, from the user's as it is now, and with what was made there before",
+    async (_, gone) => {
+      using world = await createChangeWorld()
+      repository(world)
+      const { workspaces, booted, disposed } = pool(world, { directory: join(world.project, "src") })
+      const first = await workspaces.take(world.pass)
+      writeFileSync(join(first.directory, "made.txt"), "made\n")
+      await workspaces.release(first)
+      if (gone) await workspaces.close()
+      world.put("src/a.txt", "later\n")
+      const next = other(world)
+      const tree = { directory: first.directory, earlier: world.pass.id }
+      expect(await workspaces.promise({ ...tree, pass: next.id })).toBe("free")
+      const again = await workspaces.retake(next, {
+        directory: first.directory,
+        async fill(directory) {
+          writeFileSync(join(directory, "made.txt"), "made again\n")
+          return ["b.txt did not fit"]
+        },
+      })
+      expect(again).toMatchObject({ directory: first.directory, again: ["b.txt did not fit"] })
+      expect(readFileSync(join(again.directory, "a.txt"), "utf8")).toBe("later\n")
+      const { files, notes } = await workspaces.collect(again)
+      expect(files.map(({ path, old }) => [path, old])).toEqual([["made.txt", null]])
+      expect(notes).toContain("b.txt did not fit")
+      expect([booted.length, disposed.length]).toEqual(gone ? [2, 1] : [1, 0])
+      // The next child of another pass hears nothing of it.
+      await workspaces.release(again)
+      const fresh = await workspaces.take(other(world))
+      expect([fresh.directory, fresh.again, (await workspaces.collect(fresh)).notes]).toEqual([
+        first.directory,
+        undefined,
+        [],
+      ])
+      await workspaces.close()
+      expect(left(world)).toEqual([])
+    },
+  )
+
+  test("is told from one that is taken, somebody else's, or none of the project's", async () => {
+    using world = await createChangeWorld()
+    repository(world)
+    const { workspaces } = pool(world)
+    const first = await workspaces.take(world.pass)
+    const next = other(world)
+    const standing = (of: typeof workspaces, directory = first.directory, earlier = next.id) =>
+      of.standing({ directory, earlier })
+    // The pass that is continued may still be leaving it.
+    expect([await standing(workspaces), await standing(workspaces, first.directory, world.pass.id)]).toEqual([
+      "taken",
+      "free",
+    ])
+    for (const directory of [world.project, "/", join(first.directory, "sub"), `${first.directory}/..`, "/etc"]) {
+      expect([directory, await standing(workspaces, directory)]).toEqual([directory, "unknown"])
+    }
+    await expect(workspaces.retake(next, { directory: first.directory, fill: nothing })).rejects.toThrow("is taken")
+    await expect(workspaces.retake(next, { directory: "/etc", fill: nothing })).rejects.toThrow(
+      "none of this project's",
+    )
+    const elsewhere = { ...world, deps: { ...world.deps, owner_id: world.ids.make("own") } } as ChangeWorld
+    expect(await standing(pool(elsewhere).workspaces)).toBe("elsewhere")
+    // What a process left is read first, and its tree is free after that.
+    const heir = pool(elsewhere, { gone: [world.deps.owner_id] }).workspaces
+    expect(await standing(heir)).toBe("taken")
+    const inherited = await heir.left(world.pass.id)
+    await heir.release(inherited!)
+    expect(await standing(heir)).toBe("free")
+    expect((await heir.retake(next, { directory: first.directory, fill: nothing })).directory).toBe(first.directory)
+    await heir.close()
+    expect(left(world)).toEqual([])
+  })
+
+  test("is not given to another pass once it is promised, until that is given up", async () => {
+    using world = await createChangeWorld()
+    repository(world)
+    const { workspaces } = pool(world)
+    const first = await workspaces.take(world.pass)
+    await workspaces.release(first)
+    const [next, rival] = [other(world), other(world)]
+    const tree = { directory: first.directory, earlier: world.pass.id }
+    expect(await workspaces.promise({ ...tree, pass: next.id })).toBe("free")
+    expect(await workspaces.promise({ ...tree, pass: rival.id })).toBe("taken")
+    const second = await workspaces.take(rival)
+    expect(second.directory).not.toBe(first.directory)
+    workspaces.forgo(next.id)
+    const third = await workspaces.take(other(world))
+    expect(third.directory).toBe(first.directory)
+    await workspaces.close()
+    expect(left(world)).toEqual([])
+  })
+
+  test("goes, and its place is free, where what was made there cannot be brought back at all", async () => {
+    using world = await createChangeWorld()
+    repository(world)
+    const { workspaces } = pool(world)
+    const first = await workspaces.take(world.pass)
+    await workspaces.release(first)
+    const next = other(world)
+    const failing = async () => Promise.reject(new Error("no room"))
+    await expect(workspaces.retake(next, { directory: first.directory, fill: failing })).rejects.toThrow("no room")
+    expect(await workspaces.standing({ directory: first.directory, earlier: world.pass.id })).toBe("free")
+    expect((await workspaces.retake(next, { directory: first.directory, fill: nothing })).directory).toBe(
+      first.directory,
+    )
+    await workspaces.close()
+    expect(left(world)).toEqual([])
+  })
+})

@@ -1,32 +1,17 @@
 import { closeSync, existsSync, fsyncSync, openSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { z } from "zod"
-import { openAudit } from "../../pass-over"
 import type { AuditLine } from "../../pass-over/domain/audit-log"
 import { AuditQuery, FORMATS, type AuditFormat, type AuditQueryInput } from "../../pass-over/domain/audit-query"
-import { resolveAudit } from "../../pass-over/domain/config"
-import type { Audit, Fault } from "../../pass-over/service/port-audit"
 import { databasePath } from "../../paths"
-import { clean, oneLine, safeText } from "../clean"
+import { printFaults, withAudit } from "../audit"
+import { clean, safeText } from "../clean"
 import { count, Stop, text, usage, type Command, type Invocation, type Option, type Values } from "../command"
-import { withEngine } from "../engine"
 import { EXIT } from "../exit"
 import { short } from "../find"
 import type { Output } from "../output"
-import { readConfig } from "../place"
 import { plural } from "../words"
-
-/** The audit of the project, for as long as one command; the log folder is the one that its preferences name. */
-async function withAudit<T>(directory: string, work: (audit: Audit) => Promise<T>): Promise<T> {
-  const { log_directory } = resolveAudit(readConfig(directory))
-  const opened = openAudit({ path: databasePath(), directory, log_directory })
-  if (!opened.ok) throw new Stop(EXIT.database, opened.problem, "pass-over doctor says more.", "E014")
-  try {
-    return await work(opened.audit)
-  } finally {
-    opened.audit.close()
-  }
-}
+import { runPrune } from "./audit-prune"
 
 const FILTERS: readonly Option[] = [
   { flags: "--all", text: "of every project" },
@@ -114,10 +99,6 @@ async function runQuery(call: Invocation) {
   return EXIT.ok
 }
 
-function printFaults(out: Output, faults: readonly Fault[]) {
-  for (const { kind, message } of faults) out.line(`${out.paint("red", kind)} ${oneLine(message)}`)
-}
-
 async function runVerify({ out, directory }: Invocation) {
   const found = await withAudit(directory, (audit) =>
     out.progress("Comparing the log files with the database …", () => audit.verify()),
@@ -177,31 +158,6 @@ async function toFile<T>(path: string, work: (write: (text: string) => void) => 
   }
 }
 
-// Whoever brings the content of a file names it within the hour: what nothing refers to a day later is left over.
-const LEFT_OVER_MS = 24 * 60 * 60 * 1000
-
-async function runPrune({ out, directory, options, now }: Invocation) {
-  const { retention_days: kept } = resolveAudit(readConfig(directory))
-  const days = count(options, "days", kept)
-  const pruned = await withAudit(directory, (audit) =>
-    out.progress(`Removing what is older than ${plural(days, "day")} …`, () =>
-      audit.prune({ retention_days: days, now: now() }),
-    ),
-  )
-  const contents = await withEngine(({ store }) => store.pruneBlobs(now() - LEFT_OVER_MS))
-  if (out.json) {
-    out.value({ days, ...pruned, contents })
-    return EXIT.ok
-  }
-  if (contents > 0) out.line(`Removed ${plural(contents, "content")} of files that nothing refers to.`)
-  out.line(
-    `Removed ${plural(pruned.lines, "line")} and ${plural(pruned.files, "file")} that were older than ${plural(days, "day")}.`,
-  )
-  if (pruned.kept.length > 0) out.line("Kept, because they are not in order (pass-over audit verify):")
-  printFaults(out, pruned.kept)
-  return EXIT.ok
-}
-
 async function runRestore({ out, directory, options }: Invocation) {
   const restored = await withAudit(directory, (audit) =>
     out.progress("Reading the log files …", () => audit.restore({ force: options.force === true })),
@@ -257,9 +213,13 @@ export const audit: Command = {
     },
     {
       name: "prune",
-      summary: "remove what is older than audit.retention_days, and contents of files that nothing refers to",
-      options: [{ flags: "--days <n>", text: "this many days instead" }],
-      examples: ["pass-over audit prune", "pass-over audit prune --days 90"],
+      summary:
+        "remove what is over for longer than audit.retention_days: audit lines, passes with their contexts and results, runs of flows, and contents of files that nothing refers to",
+      options: [
+        { flags: "--days <n>", text: "this many days instead" },
+        { flags: "--dry-run", text: "only say how much would go" },
+      ],
+      examples: ["pass-over audit prune --dry-run", "pass-over audit prune --days 90"],
       run: runPrune,
     },
     {

@@ -10,6 +10,10 @@ import {
   review as decide,
   undoOne,
 } from "../../pass-over/service/change/act"
+import { sendBack } from "../../pass-over/service/change/send-back"
+import { settled } from "../../pass-over/service/command"
+import type { Engine } from "../../pass-over/service/engine"
+import { callForRework } from "../../standby/rework"
 import { changesOf, type ChangeDeps } from "../../pass-over/service/change/deps"
 import { tellApplied } from "../../pass-over/service/change/tell"
 import { viewChange, type FileView } from "../../pass-over/service/change/view"
@@ -28,14 +32,17 @@ const NO_FILES = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, "Files cannot be c
 const PASS = { name: "<id>", text: "the id of a pass, or enough of its beginning or end" }
 
 /** The change that a pass wants, or has made, for as long as `work` takes. */
-const withChange = <T>({ args: [given = ""] }: Invocation, work: (changing: Changing) => Promise<T>): Promise<T> =>
+const withChange = <T>(
+  { args: [given = ""] }: Invocation,
+  work: (changing: Changing, engine: Engine) => Promise<T>,
+): Promise<T> =>
   withEngine(async (engine) => {
     const deps = changesOf(engine)
     if (!deps) throw refused(NO_FILES)
     const pass = await findPass(engine.store, given)
     const found = await changeOf(deps, pass)
     if (!found.ok) throw refused(found.refusal)
-    return work({ deps, pass, change: found.change })
+    return work({ deps, pass, change: found.change }, engine)
   })
 
 const stateOf = ({ taken, declined }: FileView) => {
@@ -64,17 +71,39 @@ async function show({ out, options }: Invocation, { deps, change, pass }: Changi
 const several = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : []
 
+// Another opencode may have to be started first.
+const PATIENCE_MS = 30_000
+
+/** Has what was declined done again by the agent itself, and says what came of that. */
+async function again({ out, env }: Invocation, engine: Engine, { deps, pass, change }: Changing) {
+  const sent = await sendBack(engine, deps, { pass, change, actor: actor(), rework: true })
+  if (!sent.ok) throw refused(sent.refusal)
+  const { command_id } = sent
+  const { why, state } = await out.progress("Waiting for opencode …", async () => {
+    const why = await callForRework(engine, { command_id, directory: pass.directory }, env)
+    return { why, state: await settled(engine, command_id, why ? 0 : PATIENCE_MS) }
+  })
+  const done = state !== undefined && state.status !== "pending"
+  const said = done
+    ? (state.result ?? "")
+    : `${why ? `${why.message} ` : ""}It goes back as soon as an opencode is open there.`
+  if (out.json) out.value({ pass_over_id: pass.id, done, text: said })
+  if (!out.json) out.line(oneLine(said))
+  return done ? EXIT.ok : EXIT.unconfirmed
+}
+
 async function judge(call: Invocation) {
   const [accept, reject] = [several(call.options.accept), several(call.options.reject)]
   const reason = text(call.options, "reason") ?? ""
   if (reason !== "" && reject.length === 0)
     throw usage("--reason says why something is declined: name it with --reject.")
-  return withChange(call, async (changing) => {
+  return withChange(call, async (changing, engine) => {
     const { deps, pass, change } = changing
     const words = { accept, reject: Object.fromEntries(reject.map((target) => [target, reason])) }
     const verdicts = verdictsOf(change, words)
     const stray = verdicts.length > 0 ? await decide(deps, { pass, change, verdicts, actor: actor() }) : undefined
     if (stray) throw refused(stray)
+    if (call.options.rework === true) return again(call, engine, changing)
     await show(call, changing)
     return EXIT.ok
   })
@@ -125,12 +154,14 @@ export const review: Command = {
     { flags: "--accept <target...>", text: 'a file, a hunk of it ("src/a.ts#2"), or "*"' },
     { flags: "--reject <target...>", text: "the same, declined" },
     { flags: "--reason <text>", text: "why it is declined; its originator reads it" },
+    { flags: "--rework", text: "send what is declined back to the agent, which does it again in its own session" },
     { flags: "--patch", text: "with the differences themselves" },
   ],
   examples: [
     "pass-over review 3f9c21aa --patch",
     "pass-over review 3f9c21aa --accept src/a.ts src/b.ts#2",
     'pass-over review 3f9c21aa --reject src/c.ts --reason "not part of this"',
+    'pass-over review 3f9c21aa --reject src/c.ts --reason "keep the old name" --rework',
   ],
   run: judge,
 }

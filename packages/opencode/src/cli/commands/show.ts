@@ -43,6 +43,7 @@ function head(out: Output, pass: Pass, now: number) {
     ["limit", readable(pass.timeout_ms)],
     ["policy", pass.policy],
     ["project", pass.directory],
+    ...(pass.continues_pass_id ? [["goes on", `from ${pass.continues_pass_id}`] as [string, string]] : []),
     ...(pass.child_session_id ? [["session", pass.child_session_id] as [string, string]] : []),
     ["asked", pass.objective],
   ]
@@ -73,6 +74,8 @@ export function ending(out: Output, outcome: Outcome) {
   out.line(out.paint("bold", headline(output, usage.cost)))
   if (error_code)
     out.line(`ended with ${error_code}${output.completion_reason ? `: ${oneLine(output.completion_reason)}` : ""}`)
+  for (const { code, message } of output.summary.errors ?? [])
+    out.line(out.paint("yellow", `${code} on the way: ${oneLine(message)}`))
   if (output.summary.decision_reason) out.line(clean(output.summary.decision_reason))
   if (outcome.held)
     out.line(out.paint("yellow", "It waits for a person before it reaches its originator: pass-over inbox."))

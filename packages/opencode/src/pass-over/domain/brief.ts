@@ -92,14 +92,20 @@ export type Brief = {
   constraints: readonly string[]
   time_ms: number
   draw: () => string
+  /** The earlier pass in whose session the child goes on. */
+  continues?: string | null
 }
 
+const goingOn = (earlier: string) =>
+  `You go on in this session: it is about what you did in pass ${earlier}, which has ended. What you know from it still holds; what was asked of you then is over, and its limits with it.`
+
 /** The first prompt of a child: what is asked of it, within what, and what it has to give back. */
-export function brief({ request, manifest, constraints, time_ms, draw }: Brief): string {
+export function brief({ request, manifest, constraints, time_ms, draw, continues }: Brief): string {
   const context = request.work_context
   const text = empty(context) ? "" : contextText(context, manifest)
   return [
     `${request.originating_agent_id} passes a piece of work over to you (pass ${request.id}).`,
+    ...(continues ? [goingOn(continues)] : []),
     "",
     "# Objective",
     context.objective,

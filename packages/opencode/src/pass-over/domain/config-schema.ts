@@ -62,7 +62,7 @@ function sections(properties: Record<string, Json>): Record<keyof typeof SECTION
 }
 
 /** The JSON Schema of `pass-over.json` for editors: from the schema that is enforced, with what each setting does. */
-export function configSchema(): Json {
+export function configSchema(): Record<string, unknown> {
   const { $schema, properties = {}, ...rest } = z.toJSONSchema(PassOverPreferences, { io: "input", target: "draft-7" })
   const described = Object.entries(sections(properties as Record<string, Json>)).map(([name, schema]) => [
     name,
@@ -83,5 +83,5 @@ export function configSchema(): Json {
       },
       ...Object.fromEntries(described),
     },
-  } as Json
+  }
 }

@@ -81,6 +81,7 @@ export function digest(output: WorkOutput, room: Room) {
       ? { summary: clip(summary.generated_summary, room.text) }
       : {}),
     ...doubts(output, room),
+    ...list("errors", summary.errors ?? [], room, ({ code, message }) => clip(`${code}: ${message}`, room.text)),
     ...(summary.change ? { change: summary.change } : {}),
     findings: findings.slice(0, room.findings).map((finding) => ({
       severity: finding.severity,

@@ -20,6 +20,8 @@ export type Claims = {
 
 export type Witness = {
   messages: readonly ContextMessage[]
+  /** Those of them that are of the work in question, where the session is older than it. */
+  own?: readonly ContextMessage[]
   /** The directories in which the child's paths may be written: its own, and that of the project. */
   roots: readonly string[]
   /** Paths that it was seen to have changed. */
@@ -129,18 +131,21 @@ function holes(claims: Claims, seen: Seen, witness: Witness): { checked: number;
   }
 }
 
+// What was done for an earlier pass may be pointed to, but it is not this work.
+const worked = (witness: Witness, seen: Seen) =>
+  (witness.own ? lookFor({ ...witness, messages: witness.own }) : seen).deeds.length > 0
+
 /** Whether what a child claims is borne out by what it did. A list of its own artifacts alone proves nothing. */
 export function judge(claims: Claims, witness: Witness): OutputVerdict {
   const seen = lookFor(witness)
   const { checked, unresolved } = holes(claims, seen, witness)
   const blocked = claims.decision === "blocked" || claims.status === "failed" || claims.status === "aborted"
   if (blocked) return { status: "BLOCKED", checked, unresolved }
-  const none: Unresolved[] =
-    seen.deeds.length === 0
-      ? [{ claim: "the work itself", why: "not a single tool call was made" }]
-      : claims.evidence.every((item) => item.type === "artifact")
-        ? [{ claim: "evidence", why: "it points to nothing that it did" }]
-        : []
+  const none: Unresolved[] = !worked(witness, seen)
+    ? [{ claim: "the work itself", why: "not a single tool call was made" }]
+    : claims.evidence.every((item) => item.type === "artifact")
+      ? [{ claim: "evidence", why: "it points to nothing that it did" }]
+      : []
   const all = [...unresolved, ...none]
   const verified = all.length === 0 && claims.status === "completed"
   return { status: verified ? "VERIFIED" : "UNVERIFIED", checked, unresolved: all }

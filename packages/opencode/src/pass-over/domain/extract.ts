@@ -46,6 +46,14 @@ const modification = (part: MessagePart): WorkArtifact[] => {
   })
 }
 
+/** The messages of one pass, where its child's session is older than it: all from the one that handed it over. */
+export function since(messages: readonly ContextMessage[], pass_over_id: string): ContextMessage[] {
+  const handed = ({ role, parts }: ContextMessage) =>
+    role === "user" && parts.some(({ text }) => text?.includes(pass_over_id) === true)
+  const from = messages.findIndex(handed)
+  return from < 0 ? [] : messages.slice(from)
+}
+
 /** What a message history shows that its agent did: tool results, file modifications, decisions, findings. */
 export function artifacts(messages: readonly ContextMessage[], agentID: string): WorkArtifact[] {
   return messages

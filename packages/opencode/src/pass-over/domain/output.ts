@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { WorkArtifact } from "./artifact"
 import { ChangeID, ChangeOrigin } from "./change/change"
+import { PassOverErrorCode } from "./errors"
 import { Evidence, OutputVerdict } from "./evidence-schema"
 import { AgentID, PassID } from "./id"
 import { Timestamp } from "./time"
@@ -10,6 +11,14 @@ export type OutputStatus = z.infer<typeof OutputStatus>
 
 export const ReviewDecision = z.enum(["approved", "rejected", "needs_modification", "blocked"])
 export type ReviewDecision = z.infer<typeof ReviewDecision>
+
+/** An error as an outcome names it: which one, in words, and what to do about it. */
+export const ErrorNote = z.strictObject({
+  code: z.enum(PassOverErrorCode),
+  message: z.string(),
+  suggested_action: z.string(),
+})
+export type ErrorNote = z.infer<typeof ErrorNote>
 
 export const WorkSummary = z.strictObject({
   /** Computed from what the child was seen doing; it stands first in what the originator reads. */
@@ -24,6 +33,8 @@ export const WorkSummary = z.strictObject({
       notes: z.array(z.string()),
     })
     .optional(),
+  /** What stood in its way while it worked, though the pass itself may have ended well. */
+  errors: z.array(ErrorNote).optional(),
   generated_summary: z.string().optional(),
   decision: ReviewDecision.optional(),
   decision_reason: z.string().optional(),

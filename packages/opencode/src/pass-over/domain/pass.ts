@@ -33,6 +33,8 @@ export const Pass = z.strictObject({
   context_bytes: z.int().nonnegative(),
 
   parent_pass_id: PassID.nullable(),
+  /** The earlier pass in whose child session this one goes on. */
+  continues_pass_id: PassID.nullable(),
   trace_id: PassID,
   chain_depth: z.int().positive(),
   max_chain_depth: z.int().positive(),
@@ -64,12 +66,12 @@ export type AuditNote = PassOverAuditEntry & {
 }
 
 /** Guide 7.3: what is known of an error, for whoever looks for it later. Never a stack: it would name our own insides. */
-const told = (code: PassOverErrorCode, pass: Noted, message: string) => ({
+const told = (code: PassOverErrorCode, pass: Noted, message: string, suggested_action = ERRORS[code].action) => ({
   code,
   name: errorName(code),
   message,
   recoverable: ERRORS[code].recoverable,
-  suggested_action: ERRORS[code].action,
+  suggested_action,
   context: {
     session_id: pass.session_id,
     from_agent: pass.originating_agent_id,
@@ -89,6 +91,8 @@ export type NoteOptions = {
 
 const RETURNED: readonly AuditAction[] = ["returned", "processed", "reviewed", "applied", "undone"]
 
+const ENDED: readonly AuditAction[] = ["returned", "timed_out", "cancelled"]
+
 const files = (output: WorkOutput | undefined) => output?.summary.files_modified ?? 0
 
 /** What of a pass its audit entry tells; a pass that was refused has no more than this. */
@@ -107,6 +111,17 @@ export type Noted = Pick<
   | "overrides"
   | "time_started"
 > & { chain_depth?: number }
+
+function detailOf(pass: Noted, { error_code, output, action }: NoteOptions, summary: string) {
+  // What stood in its way is told once, with its outcome.
+  const met = ENDED.includes(action) ? (output?.summary.errors ?? []) : []
+  if (!error_code && met.length === 0) return null
+  const errors = met.map(({ code, message, suggested_action }) => told(code, pass, message, suggested_action))
+  return {
+    ...(error_code ? { error: told(error_code, pass, summary) } : {}),
+    ...(errors.length > 0 ? { errors } : {}),
+  }
+}
 
 /** The audit entry of §7.1 for a pass at one moment: what it has not reached is null. */
 export function note(pass: Noted, options: NoteOptions): AuditNote {
@@ -142,7 +157,7 @@ export function note(pass: Noted, options: NoteOptions): AuditNote {
     actor: options.actor,
     error_code: options.error_code ?? null,
     decision: output?.summary.decision ?? null,
-    detail: options.error_code ? { error: told(options.error_code, pass, summary) } : null,
+    detail: detailOf(pass, options, summary),
   }
 }
 

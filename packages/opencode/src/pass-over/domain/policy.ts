@@ -5,6 +5,7 @@ import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import { narrow } from "./override"
 import type { Pass } from "./pass"
 import type { Effective, InlineOverride, Setting } from "./preference"
+import type { MemoryLimit } from "./shortage"
 
 export type Asked = {
   from: string
@@ -85,10 +86,11 @@ function disabled({ from, to }: Asked, resolved: Resolved): Refusal | undefined 
 }
 
 /** The memory that a pass's commands are held to, where somebody has said so: the system's own number is no limit. */
-export function memoryOf(pass: Pick<Pass, "preference">): number | undefined {
+export function memoryOf(pass: Pick<Pass, "preference">): MemoryLimit | undefined {
   const { values, sources } = pass.preference as { values: Effective; sources: Resolved["sources"] }
   const source = sources.max_memory_mb
-  return source === undefined || source.origin === "product" ? undefined : values.max_memory_mb
+  if (source === undefined || source.origin === "product") return
+  return { megabytes: values.max_memory_mb, where: describeSource(source) }
 }
 
 const stars = (pair: string) => (pair.startsWith("*") ? 2 : 0) + (pair.endsWith("*") ? 1 : 0)

@@ -105,7 +105,8 @@ export const remaining = (run: Run, now: number) => run.deadline - (run.waits > 
 /** When this run wants a tick at the latest; never, while a person is being waited for or it has ended. */
 export function due(run: Run): number | undefined {
   if (run.phase === "ended" || run.waits > 0) return
-  if (run.phase === "staged") return run.deadline
+  // Nobody waits longer for the end of a step than for any other word of a child.
+  if (run.phase === "staged") return Math.min(run.deadline, run.active + run.idle_ms)
   if (run.next) return Math.min(run.deadline, run.next.at)
   return Math.min(run.deadline, run.active + run.idle_ms)
 }
@@ -172,9 +173,9 @@ function stopped(run: Run, input: Extract<Input, { type: "stopped" }>, now: numb
 function tick(run: Run, now: number): Next {
   const at = due(run)
   if (at === undefined || now < at) return stay(run)
+  // What was returned in time counts, even when the step around it hangs.
+  if (run.phase === "staged") return settle(run, { type: "settle", from: "return" })
   if (now >= run.deadline) {
-    // What was returned in time counts, even when the step around it hangs.
-    if (run.phase === "staged") return settle(run, { type: "settle", from: "return" })
     return salvage(run, {
       code: PassOverErrorCode.SUBAGENT_TIMEOUT,
       message: `its time of ${readable(run.time_ms)} was up`,

@@ -30,7 +30,8 @@ export const SETTING_TEXT: Record<Setting, string> = {
   can_modify_files: "Whether this subagent may change files.",
   can_run_tools: "Whether this subagent may use tools; without them it can only think and return.",
   max_compute_time_ms: "The most time that any pass to this subagent gets.",
-  max_memory_mb: "How much memory the commands that it starts may use, in megabytes.",
+  max_memory_mb:
+    "How much memory the commands that it starts may use, in megabytes. A command that meets the limit is told so with E014, and the outcome names it.",
   validate_output: "Whether what it returns is checked before it counts as an answer.",
   output_schema: "A JSON Schema that its output has to fit.",
   max_tokens: "How many tokens one pass may use; 0 is no limit of its own.",
@@ -57,7 +58,8 @@ export const HISTORY_TEXT: Record<History & keyof AgentPairPreference, string> =
 export const AUDIT_TEXT: Record<keyof AuditSettings, string> = {
   log_all_passes: "Whether every pass is also written to a log file. The database has it in any case.",
   log_directory: "Where the log files lie, from the project's folder.",
-  retention_days: "For how many days audit entries are kept when old ones are pruned.",
+  retention_days:
+    "For how many days passes with their contexts and results, and audit entries, are kept after all of them is over.",
 }
 
 export const LIMIT_TEXT: Record<keyof LimitPreference, string> = {

@@ -8,6 +8,7 @@ import { begin } from "./begin"
 import { gather, type Gathered } from "./context"
 import type { Engine, Project } from "./engine"
 import { grant, type Ask, type Caller, type Granted } from "./grant"
+import { continuedAlready, promisePlace } from "./go-on"
 import type { Runner } from "./runner"
 
 export type { Ask, Caller } from "./grant"
@@ -53,6 +54,7 @@ function newPass(
     timeout_ms: Math.max(1, Math.floor(Math.min(allowedTime(values), left ?? granted.limits.tree.time_ms ?? Infinity))),
     context_bytes,
     parent_pass_id: granted.parent?.id ?? null,
+    continues_pass_id: granted.earlier?.pass.id ?? null,
     trace_id: granted.parent?.trace_id ?? id,
     chain_depth: granted.chain_depth,
     max_chain_depth: values.max_chain_depth,
@@ -108,7 +110,11 @@ async function open(engine: Engine, { pass, gathered, granted, asks }: Opening) 
       at,
       summary: pass.objective.slice(0, 500),
     }),
-    event: event(pass, "pass.requested", at, { from: pass.originating_agent_id, to: pass.subagent_id }),
+    event: event(pass, "pass.requested", at, {
+      from: pass.originating_agent_id,
+      to: pass.subagent_id,
+      ...(pass.continues_pass_id === null ? {} : { continues: pass.continues_pass_id }),
+    }),
   })
 }
 
@@ -157,9 +163,46 @@ const madeBefore = (pass: Pass): Refusal =>
     suggestion: "Read its result with pass_over_read, or make a new call.",
   })
 
+/** What this very call has made already, where it asks to continue a pass: that pass is not free any more because of it. */
+async function made(engine: Engine, { call_id, message_id, session_id }: Caller): Promise<Pass | undefined> {
+  const known = call_id === null ? undefined : await engine.store.byCall(session_id, call_id)
+  return known?.message_id === message_id ? known : undefined
+}
+
+type Made = { asked: Asked; granted: Granted; pass: Pass; gathered: Gathered }
+
+/** Opens a pass and makes it run. */
+async function launch(engine: Engine, project: Project, { asked, granted, pass, gathered }: Made): Promise<Sent> {
+  const { caller } = asked
+  // Who starts a pass by hand has said yes to it.
+  const asks = granted.policy.values.require_confirmation && caller.by !== "person"
+  const opened = await open(engine, { pass, gathered, granted, asks })
+  if ("over" in opened) return refused(engine, project, asked, overBudget(opened.over))
+  if ("continued_by" in opened) {
+    return refused(engine, project, asked, continuedAlready(asked.ask.continue ?? "", opened.continued_by))
+  }
+  const already = engine.running.get(opened.pass.id)
+  if (already) return { ok: true, runner: already, created: false }
+  if (!opened.created) return refused(engine, project, asked, madeBefore(opened.pass))
+  const runner = begin(engine, project, {
+    pass: opened.pass,
+    request: requestOf(pass, gathered),
+    manifest: gathered.manifest,
+    limits: granted.limits,
+    place: opened.place,
+    asks,
+    surface: caller.surface,
+  })
+  return { ok: true, runner, created: true }
+}
+
 /** Hands a piece of work over, or says why not. What comes back runs; its outcome comes exactly once. */
 export async function send(engine: Engine, project: Project, caller: Caller, ask: Ask): Promise<Sent> {
   const asked: Asked = { id: engine.ids.pass(), caller, ask }
+  const before = ask.continue === undefined ? undefined : await made(engine, caller)
+  const still = before && engine.running.get(before.id)
+  if (still) return { ok: true, runner: still, created: false }
+  if (before) return refused(engine, project, asked, madeBefore(before))
   const decided = await grant(engine, project, caller, ask)
   if (!decided.ok) return refused(engine, project, asked, decided.refusal)
   const { granted } = decided
@@ -178,21 +221,13 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
     granted.policy.values,
   )
   const pass = newPass(engine, project, { asked, granted, context_bytes: gathered.bytes })
-  // Who starts a pass by hand has said yes to it.
-  const asks = granted.policy.values.require_confirmation && caller.by !== "person"
-  const opened = await open(engine, { pass, gathered, granted, asks })
-  if ("over" in opened) return refused(engine, project, asked, overBudget(opened.over))
-  const already = engine.running.get(opened.pass.id)
-  if (already) return { ok: true, runner: already, created: false }
-  if (!opened.created) return refused(engine, project, asked, madeBefore(opened.pass))
-  const runner = begin(engine, project, {
-    pass: opened.pass,
-    request: requestOf(pass, gathered),
-    manifest: gathered.manifest,
-    limits: granted.limits,
-    place: opened.place,
-    asks,
-    surface: caller.surface,
+  const { earlier } = granted
+  const unfit = earlier && (await promisePlace(engine, project, { pass, earlier }))
+  if (unfit) return refused(engine, project, asked, unfit)
+  const sent = await launch(engine, project, { asked, granted, pass, gathered }).catch((error: unknown) => {
+    project.workspaces?.forgo(pass.id)
+    throw error
   })
-  return { ok: true, runner, created: true }
+  if (!sent.ok || !sent.created) project.workspaces?.forgo(pass.id)
+  return sent
 }

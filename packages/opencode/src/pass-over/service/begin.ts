@@ -16,7 +16,7 @@ import type { Place } from "./port-slot"
 import { notify } from "./notify"
 import { createProgress } from "./progress"
 import { whole } from "./recover"
-import { rightsOf, startingRules } from "./right"
+import { anew, rightsOf, startingRules } from "./right"
 import { createRunner, type Runner } from "./runner"
 
 /** A pass that was opened, with everything that it needs to run. */
@@ -52,6 +52,7 @@ const QUIET_MS = 500
 
 async function over(engine: Engine, project: Project, runner: Runner, outcome: Outcome) {
   const { pass } = runner
+  project.workspaces?.forgo(pass.id)
   endBelow(engine.running, pass.id, outcome.output.status)
   engine.running.remove(pass.id)
   engine.news.tell()
@@ -149,7 +150,8 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
   const rules = async (of: Pass) => {
     const rights = await rightsOf(engine, project, of)
     entry.rights = rights
-    return startingRules(rights, of)
+    const starting = startingRules(rights, of)
+    return of.continues_pass_id === null ? starting : [...anew(rights), ...starting]
   }
   const runner = createRunner(
     { ...engine, host, workspaces: project.workspaces, tree: project.tree, changed: progress.changed, rules },

@@ -85,7 +85,11 @@ export type Order = {
 const LOOK_AGAIN_MS = 50
 
 /** What became of a command, once its owner has said so or the patience is over. */
-async function settled(engine: Engine, command_id: string, patience_ms: number): Promise<CommandState | undefined> {
+export async function settled(
+  engine: Pick<Engine, "store" | "clock">,
+  command_id: string,
+  patience_ms: number,
+): Promise<CommandState | undefined> {
   const until = engine.clock.mono() + patience_ms
   for (;;) {
     const state = await engine.store.commandState(command_id)

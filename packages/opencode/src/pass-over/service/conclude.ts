@@ -3,15 +3,17 @@ import type { AuditAction } from "../domain/audit-log"
 import type { ContextMessage } from "../domain/context"
 import { PassOverErrorCode } from "../domain/errors"
 import { judge } from "../domain/evidence"
-import { artifacts, filesRead, lastWords } from "../domain/extract"
+import { artifacts, filesRead, lastWords, since } from "../domain/extract"
 import { blockers, fromReport, fromSalvage, type Ending } from "../domain/outcome"
 import type { OriginationLink, WorkOutput } from "../domain/output"
 import type { Effective } from "../domain/preference"
 import { event, note, type Pass } from "../domain/pass"
+import { memoryOf } from "../domain/policy"
 import { reported, type Report } from "../domain/report"
 import { move } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
 import type { Usage } from "../domain/run"
+import { shortages } from "../domain/shortage"
 import type { Attempt, Delivery, Ids, Outcome, Settled } from "./port"
 
 /** All that is known when a pass ends, whoever ended it and whenever its transcript is read. */
@@ -44,6 +46,9 @@ export type Taken = {
   /** The directory that it worked in, where that is not the project's. */
   directory: string | undefined
 }
+
+/** What the child said and did for this pass. What it did before in the same session bears witness, and is no part of it. */
+const own = ({ pass, messages = [] }: Facts) => (pass.continues_pass_id === null ? messages : since(messages, pass.id))
 
 type End = "returned" | "timed_out" | "cancelled"
 
@@ -78,7 +83,8 @@ function observed(messages: readonly ContextMessage[], agent: string, taken: Tak
 }
 
 /** The outcome with the verdict on it, and with what it changed. */
-function judged({ pass, report, messages = [], taken }: Facts, output: WorkOutput): WorkOutput {
+function judged(facts: Facts, output: WorkOutput): WorkOutput {
+  const { pass, report, messages = [], taken } = facts
   const { decision, decision_reason, recommendations = [] } = output.summary
   const evidence = report?.evidence ?? []
   const said = report ? reported(report, (index) => `${pass.id}:${index + 1}`) : []
@@ -94,13 +100,16 @@ function judged({ pass, report, messages = [], taken }: Facts, output: WorkOutpu
     },
     {
       messages,
+      ...(pass.continues_pass_id === null ? {} : { own: own(facts) }),
       roots: [...(taken?.directory === undefined ? [] : [taken.directory]), pass.directory],
       changed: taken?.changed ?? [],
       hashes: taken?.hashes,
     },
   )
+  const errors = shortages(messages, memoryOf(pass))
   const summary = {
     ...output.summary,
+    ...(errors.length > 0 ? { errors } : {}),
     verdict,
     ...(evidence.length > 0 ? { evidence } : {}),
     ...(taken?.change ? { change: taken.change } : {}),
@@ -108,7 +117,9 @@ function judged({ pass, report, messages = [], taken }: Facts, output: WorkOutpu
   return { ...output, summary }
 }
 
-function ending({ pass, messages = [], at, wall_ms, waited_ms, failure, taken }: Facts): Ending {
+function ending(facts: Facts): Ending {
+  const { pass, at, wall_ms, waited_ms, failure, taken } = facts
+  const messages = own(facts)
   return {
     pass_over_id: pass.id,
     originating_agent_id: pass.originating_agent_id,

@@ -57,8 +57,13 @@ export async function answered(
   }
 }
 
+const cameBack = ({ originating_agent_id, continues_pass_id }: Pass) =>
+  continues_pass_id === null
+    ? `A pass that ${originating_agent_id} made earlier has come back.`
+    : `A pass that goes on from pass ${continues_pass_id} has come back.`
+
 const messageText = (engine: Engine, pass: Pass, outcome: Outcome) =>
-  [`A pass that ${pass.originating_agent_id} made earlier has come back.`, answerText(engine, outcome)].join("\n")
+  [cameBack(pass), answerText(engine, outcome)].join("\n")
 
 export type Bringing = {
   pass: Pass

@@ -13,7 +13,7 @@ import type { Watch } from "./circles"
 import type { Workspaces } from "./port-workspace"
 import type { Rights } from "./right"
 import type { Runner } from "./runner"
-import type { Taking } from "./live"
+import type { Closings, Taking } from "./live"
 import type { Clock, Ids, Log, Outcome, Store, Tokens } from "./port"
 import type { Host, HostEvent } from "./port-host"
 
@@ -53,6 +53,9 @@ export type Engine = EngineDeps & {
   /** Who here waits for which answer of a person. */
   gates: Waits
   taking: Taking
+  closings: Closings
+  /** What is being sent back to children just now. */
+  reworking: Set<string>
   /** The outcomes that are being made whole. */
   completing: Map<PassID, Promise<Outcome>>
   /** Told whenever another place may have become free, or somebody else has written. */
@@ -83,8 +86,9 @@ export type Running = {
 export function createRunning(): Running {
   const entries = new Map<PassID, Entry>()
   const all = () => [...entries.values()].map((entry) => entry.runner)
+  // Of several the newest: a session may be gone on in while the pass before is still being put away.
   const entry = (session_id: SessionID) =>
-    [...entries.values()].find(({ runner }) => runner.pass.child_session_id === session_id)
+    [...entries.values()].findLast(({ runner }) => runner.pass.child_session_id === session_id)
   return {
     add: (added) => void entries.set(added.runner.pass.id, added),
     remove: (id) => void entries.delete(id),
@@ -169,6 +173,8 @@ export function createEngine(deps: EngineDeps): Engine {
     running,
     gates: createWaits(),
     taking: new Map(),
+    closings: new Map(),
+    reworking: new Set(),
     completing: new Map(),
     news: createNews(),
     projects: new Map(),

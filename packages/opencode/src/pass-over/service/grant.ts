@@ -9,6 +9,7 @@ import type { InlineOverride } from "../domain/preference"
 import type { ExpectedOutputType, Priority } from "../domain/request"
 import type { Engine, Project } from "./engine"
 import type { Surface } from "./gate"
+import { earlierOf, type Earlier } from "./go-on"
 
 /** Who asks: taken from the host, never from what the asker says. */
 export type Caller = {
@@ -40,6 +41,8 @@ export type Ask = {
   return_required?: boolean | undefined
   auto_apply_on_success?: boolean | undefined
   override?: InlineOverride | undefined
+  /** An earlier pass that has ended: its child goes on, in its own session. */
+  continue?: string | undefined
 }
 
 export type Granted = {
@@ -50,6 +53,8 @@ export type Granted = {
   root_session_id: string
   objective_hash: string
   limits: Limits
+  /** The pass that this one continues. */
+  earlier: Earlier | undefined
 }
 
 const normal = (objective: string) => objective.replaceAll(/\s+/g, " ").trim().toLowerCase()
@@ -91,6 +96,9 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
   )
   if (!checked.ok) return checked
   const { ancestors, chain_depth } = checked
+  const wanted = { id: ask.continue ?? "", subagent: ask.subagent, root_session_id }
+  const earlier = ask.continue === undefined ? undefined : await earlierOf(engine, wanted)
+  if (earlier && "code" in earlier) return { ok: false as const, refusal: earlier }
   const limits = resolveLimits(written.map(({ preferences }) => preferences.limits))
   const granted: Granted = {
     policy: ruled.policy,
@@ -100,6 +108,7 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
     root_session_id,
     objective_hash,
     limits,
+    earlier,
   }
   return { ok: true as const, granted }
 }

@@ -1,4 +1,4 @@
-import type { PassID } from "../domain/id"
+import type { PassID, SessionID } from "../domain/id"
 import type { Manifest } from "../domain/manifest"
 import { event, type Pass } from "../domain/pass"
 import type { Report } from "../domain/report"
@@ -27,7 +27,11 @@ export type RunDeps = {
   /** Where a child without a tree of its own works, where that is not the project itself. */
   tree?: string | undefined
   taking: Taking
+  closings: Closings
 }
+
+/** What passes that have ended still have to do in their children's sessions: whoever goes on there has it done first. */
+export type Closings = Map<SessionID, () => Promise<unknown>>
 
 /** The passes whose changes are being read just now, also where their outcome could not wait for them. */
 export type Taking = Map<PassID, Promise<unknown>>

@@ -1,5 +1,6 @@
 import type { AuditLine, PassOverAuditEntry } from "../domain/audit-log"
 import type { AuditFormat, AuditPage, AuditQueryInput } from "../domain/audit-query"
+import type { UpTo } from "./port-retention"
 
 export type Fault = {
   kind: "edited" | "removed" | "added" | "reordered" | "unreadable"
@@ -34,7 +35,14 @@ export type Restored = {
   omitted: number
 }
 
-export type Pruned = { lines: number; files: number; events: number; kept: Fault[] }
+export type Pruned = {
+  lines: number
+  files: number
+  events: number
+  /** Up to where the lines of each session went. */
+  gone: UpTo[]
+  kept: Fault[]
+}
 
 export type RecordInput = PassOverAuditEntry & { actor: string; error_code?: AuditLine["error_code"] }
 
@@ -45,8 +53,8 @@ export type Audit = {
   /** Compares the files with the database and both with their chains; the first fault is the first bad line. */
   verify(): Promise<Verified>
   restore(options?: { force?: boolean }): Promise<Restored>
-  /** Removes what is older than the retention: whole months of a session, and only what is in order. */
-  prune(options: { retention_days: number; now: number; most?: number }): Promise<Pruned>
+  /** Removes what is older than the retention: whole months of a session, and only what is in order. `dry` only counts. */
+  prune(options: { retention_days: number; now: number; most?: number; dry?: boolean }): Promise<Pruned>
   export(query: AuditQueryInput, format: AuditFormat, write: (text: string) => void | Promise<void>): Promise<number>
   /** Writes `audit-summary.json` beside the files. */
   summarize(now: number): Promise<void>

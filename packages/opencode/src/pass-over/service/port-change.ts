@@ -73,6 +73,8 @@ export type ChangeStore = {
   sweepBlobs(): Promise<number>
   /** Forgets contents that nothing refers to any more. */
   pruneBlobs(before: number): Promise<number>
+  /** How many it would forget, were these passes gone. */
+  leftBlobs(of: { before: number; without: readonly PassID[] }): Promise<number>
 
   // Changes
   saveChange(change: ChangeSet): Promise<void>

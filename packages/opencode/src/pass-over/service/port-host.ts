@@ -50,11 +50,13 @@ export type Host = {
   generate?(input: { prompt: string; max_tokens: number }): Promise<string>
   /** What a session itself adds to the rules of its agent. */
   sessionRules(session_id: SessionID): Promise<Rule[]>
-  /** Where a session works. */
-  directoryOf?(session_id: SessionID): Promise<string>
+  /** Where a session works; nothing where there is no such session, or none any more. */
+  directoryOf(session_id: SessionID): Promise<string | undefined>
   /** The session at the top of a session's tree: questions of its direct children reach the user. */
   root(session_id: SessionID): Promise<SessionID>
   child(spec: ChildSpec): Promise<SessionID>
+  /** Makes a child's session ready for another pass. Its rules are added behind those that it has, so that they hold. */
+  resume(spec: ChildSpec & { session_id: SessionID }): Promise<void>
   /** A session of its own, for what nobody asked for in a session. */
   session(title: string): Promise<SessionID>
   /** Runs a child until its loop comes to rest. It does not throw: a failure is a value. */

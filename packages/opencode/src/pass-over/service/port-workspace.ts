@@ -10,13 +10,37 @@ export type Workspace = {
   instead_of: string
   /** Folders of dependencies that are the user's own, reached through links. */
   linked: readonly string[]
+  /** What could not be brought back into it of an earlier pass's work; nothing where it began anew. */
+  again?: readonly string[]
 }
 
 export type Collected = { files: FileChange[]; notes: string[] }
 
+/** A tree that a child has worked in before, as another pass would have it. */
+export type Standing =
+  | "free"
+  /** In use by another pass of this process, or of one that is gone and was not read yet. */
+  | "taken"
+  /** It belongs to another opencode that is there. */
+  | "elsewhere"
+  /** It is no tree of this project. */
+  | "unknown"
+
+export type Retaking = {
+  directory: string
+  /** Brings back what was made there earlier, and says in words what could not be. */
+  fill(directory: string): Promise<string[]>
+}
+
 /** Trees for children of one project. */
 export type Workspaces = {
   take(pass: Pass): Promise<Workspace>
+  standing(tree: { directory: string; earlier: PassID }): Promise<Standing>
+  /** The same, and a tree that is free is kept for a pass that goes on in it, until that takes or forgoes it. */
+  promise(input: { directory: string; earlier: PassID; pass: PassID }): Promise<Standing>
+  forgo(pass: PassID): void
+  /** The very tree that was there before, from the user's tree as it is now. It throws where it cannot be had. */
+  retake(pass: Pass, from: Retaking): Promise<Workspace>
   /** What a child has changed in its tree, with all contents kept. */
   collect(workspace: Workspace): Promise<Collected>
   /** Gives a tree back: it is cleaned and kept for the next child, or removed. */

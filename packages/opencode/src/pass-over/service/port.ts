@@ -14,6 +14,7 @@ import type { FlowStore } from "./port-flow"
 import type { GateStore } from "./port-gate"
 import type { LookupStore } from "./port-lookup"
 import type { PreferenceStore } from "./port-preference"
+import type { RetentionStore } from "./port-retention"
 import type { Place, SlotRequest, SlotStore } from "./port-slot"
 import type { Over } from "../domain/budget"
 import type { LiveStore } from "./port-live"
@@ -52,7 +53,11 @@ export type OpenPass = {
 }
 
 /** What became of a pass that was to be opened. */
-export type Opened = { pass: Pass; created: boolean; place: Place } | { over: Over }
+export type Opened =
+  | { pass: Pass; created: boolean; place: Place }
+  | { over: Over }
+  /** The pass that it was to continue is being continued already, by this one. */
+  | { continued_by: PassID }
 
 export type Commit = { pass: Pass; move: Move; note: AuditNote; event: PassEvent; at: number }
 
@@ -94,7 +99,7 @@ export type Delivery = {
 export type Command = {
   command_id: `cmd_${string}`
   pass_over_id: PassID
-  /** The last two are for the originator of a pass that has returned; `rework` lets it go on at once. */
+  /** The last two are about a pass that has returned: to tell its originator, or to have it done again. */
   kind: "cancel" | "message" | "return" | "tell" | "rework"
   text: string
   actor: string
@@ -129,6 +134,7 @@ export type PassFilter = {
   session_id?: string | undefined
   root_session_id?: string | undefined
   parent_pass_id?: PassID | undefined
+  continues_pass_id?: PassID | undefined
   directory?: string | undefined
   status?: readonly ReturnStatus[] | undefined
   limit?: number | undefined
@@ -161,6 +167,7 @@ export type Store = LookupStore &
   QueryStore &
   StartStore &
   AuditStore &
+  RetentionStore &
   ChangeStore & {
     // Passes
     open(input: OpenPass): Promise<Opened>
@@ -204,6 +211,8 @@ export type Store = LookupStore &
     audit(filter: AuditFilter): Promise<AuditLine[]>
     /** Brings the log file of a session up to date with its audit lines; `append` is synchronous and gets whole lines in order. */
     flushAudit(session_id: string, append: (lines: AuditLine[]) => void): Promise<void>
+    /** The sessions of a project with lines of late that are not in their files yet. */
+    unwritten(directory: string): Promise<string[]>
     events(after: number, limit: number): Promise<StoredEvent[]>
     /** Changes whenever another connection has written: the cheapest way to know that there may be news. */
     version(): Promise<number>

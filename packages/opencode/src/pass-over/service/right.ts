@@ -83,6 +83,15 @@ export function startingRules({ own, above }: Rights, pass: Pass): Rule[] {
   ]
 }
 
+/**
+ * What stands before the starting rules in a session that has rules of an earlier pass: the last rule that matches holds,
+ * so that the agent's own, said once more, take back all that was added to them since.
+ */
+export const anew = ({ own }: Pick<Rights, "own">): Rule[] => [
+  { permission: "*", pattern: "*", action: "ask" },
+  ...own.rules,
+]
+
 const KNOWN = [
   "edit",
   "bash",

@@ -1,17 +1,21 @@
 import { brief, FINALISE, resumed } from "../domain/brief"
-import { PassOverErrorCode } from "../domain/errors"
+import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import { event, note, type Pass } from "../domain/pass"
 import type { Report } from "../domain/report"
 import { move } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
 import { begin, due, next, remaining, type Effect, type Input, type PromptKind, type Run } from "../domain/run"
+import type { Rule } from "../domain/right"
+import { goOn } from "./go-on"
 import { halt } from "./halt"
 import { leavePlace, localised, placeChild } from "./change/place"
 import type { Recorder } from "./change/record"
 import type { Workspace } from "./port-workspace"
 import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type RunDeps } from "./live"
 import type { AttemptKind, Commit, Outcome } from "./port"
+import type { Rest } from "./port-host"
 import { farewell, settle } from "./settle"
+import { within } from "./within"
 
 export type Runner = {
   readonly pass: Pass
@@ -32,6 +36,8 @@ export type Runner = {
 }
 
 const FAREWELL_MS = 1_500
+// A child that was told to stop comes to rest in no time, unless its host hangs.
+const REST_MS = 5_000
 
 export type RunnerOptions = RunDeps & {
   /** Called on every change that somebody may want to see. */
@@ -55,7 +61,7 @@ export function createRunner(
   // Only the latest prompt may say that the child came to rest; an earlier one was stopped on purpose.
   let latest = 0
   // The prompts from which the child has not come to rest.
-  const open = new Set<number>()
+  const open = new Map<number, Promise<Rest>>()
 
   live.hold = (on) => drive({ type: "waiting", more: on })
 
@@ -79,8 +85,7 @@ export function createRunner(
       .then((result) => {
         outcome.resolve(result)
         deps.changed(runner)
-        void leavePlace(deps, live)
-        return quiet(deps).then(() => farewell(deps, live.pass, result.output))
+        return putAway(deps, live, result.output, Promise.allSettled(open.values()))
       })
       .catch((error: unknown) => deps.log("warn", "could not close a transcript", { error: String(error) }))
   }
@@ -97,11 +102,14 @@ export function createRunner(
       if (mine !== latest) return await late(session_id)
       drive({ type: "started" })
       const text = words(deps, live, kind, after)
-      open.add(mine)
-      const rest = await deps.host.prompt({ session_id, kind, agent: pass.subagent_id, text, model: pass.model })
+      const resting = deps.host.prompt({ session_id, kind, agent: pass.subagent_id, text, model: pass.model })
+      open.set(mine, resting)
+      const rest = await resting
       if (mine === latest) drive({ type: "stopped", ...rest })
     } catch (error) {
       if (mine === latest) drive({ type: "stopped", failure: crashed(error) })
+      // Its place may have been made ready after it had ended, and is given back all the same.
+      if (mine !== latest && live.run.phase === "ended") await leavePlace(deps, live)
     } finally {
       open.delete(mine)
     }
@@ -163,10 +171,32 @@ function seenFrom(live: Live, deps: RunDeps, { drive, changed, begin: first, out
   }
 }
 
-/** Later, when the originator has gone on: what closes a transcript is only for readers and must not slow anybody down. */
-const quiet = (deps: RunDeps) => new Promise<void>((resolve) => void deps.clock.after(FAREWELL_MS, resolve))
+/**
+ * What a pass does when it has its outcome: gives its place back, and closes its transcript. That is only for readers and
+ * must not slow the originator down; whoever goes on in the child's session has it done at once.
+ */
+async function putAway(deps: RunDeps, live: Live, output: Outcome["output"], resting: Promise<unknown>) {
+  const { clock, closings } = deps
+  const { child_session_id } = live.pass
+  const left = leavePlace(deps, live)
+  const later = Promise.withResolvers<void>()
+  const unarm = clock.after(FAREWELL_MS, later.resolve)
+  const closed = later.promise.then(() => farewell(deps, live.pass, output))
+  const all = async () => {
+    unarm()
+    later.resolve()
+    await Promise.allSettled([left, closed, within(clock, REST_MS, resting)])
+  }
+  if (child_session_id !== null) closings.set(child_session_id, all)
+  await Promise.allSettled([left, closed])
+  if (child_session_id !== null && closings.get(child_session_id) === all) closings.delete(child_session_id)
+  await closed
+}
 
-/** Opens an attempt: in a new child session for the first and for one from scratch, else in the one that there is. */
+/**
+ * Opens an attempt: for the first and for one from scratch in a new child session, or in that of the pass that is
+ * continued; else in the one that there is.
+ */
 async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", after?: Failure): Promise<string> {
   const at = deps.clock.now()
   const ended = endAttempt(live, at, after)
@@ -178,14 +208,8 @@ async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", af
     await deps.store.attempt({ attempt: live.attempt, event: attemptEvent(live, live.attempt, at) })
     return known
   }
-  const rules = await deps.rules(live.pass)
-  const place = await placeChild(deps, live, rules)
-  const session_id = await deps.host.child({
-    pass: live.pass,
-    title: title(live.pass),
-    directory: place?.directory,
-    rules,
-  })
+  const spec = { title: title(live.pass), rules: await deps.rules(live.pass) }
+  const session_id = (await goOn(deps, live, spec)) ?? (await newChild(deps, live, spec))
   live.attempt = beginAttempt(live, kind, session_id, at)
   const bound = await deps.store.bind({
     pass: live.pass,
@@ -196,6 +220,11 @@ async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", af
   if (bound === "stale") throw new Error("another process has taken this pass over")
   live.pass = bound
   return session_id
+}
+
+async function newChild(deps: RunDeps, live: Live, spec: { title: string; rules: readonly Rule[] }) {
+  const place = await placeChild(deps, live, spec.rules)
+  return deps.host.child({ ...spec, pass: live.pass, directory: place?.directory })
 }
 
 /** The first child session is what starts a pass: until it exists nothing has gone out. */
@@ -220,6 +249,7 @@ function words(deps: RunDeps, live: Live, kind: AttemptKind, after?: Failure): s
   if (kind === "continue") return resumed(after?.message ?? "the connection broke off")
   const text = brief({
     ...live.assignment,
+    continues: live.pass.continues_pass_id,
     time_ms: Math.max(0, remaining(live.run, deps.clock.mono())),
     draw: deps.ids.nonce,
   })
@@ -229,6 +259,7 @@ function words(deps: RunDeps, live: Live, kind: AttemptKind, after?: Failure): s
 const crashed = (error: unknown): Failure => ({
   code: PassOverErrorCode.SUBAGENT_CRASHED,
   message: error instanceof Error ? error.message : String(error),
+  ...(error instanceof PassOverError && !error.recoverable ? { final: true } : {}),
 })
 
 /** opencode's own navigation reads the agent out of a title of this form. */

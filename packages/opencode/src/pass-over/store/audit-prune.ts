@@ -2,20 +2,13 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import { compare, follow, type Anchor } from "../domain/audit-chain"
 import type { AuditLine } from "../domain/audit-log"
+import { keptFrom } from "../domain/retention"
 import type { Fault, Pruned } from "../service/port-audit"
 import { auditFile } from "./audit-file"
 import { anchorOf, linesOf, readLog, written, type AuditPlace } from "./audit-read"
 import type { AuditSearch } from "./audit-search"
 import { sha256 } from "./record"
 import type { Writer } from "./write"
-
-const DAY_MS = 24 * 60 * 60 * 1000
-
-/** The first moment that is kept: retention ends with whole months, so that a file is there whole or not at all. */
-export function keptFrom(now: number, retention_days: number): number {
-  const oldest = new Date(now - retention_days * DAY_MS)
-  return Date.UTC(oldest.getUTCFullYear(), oldest.getUTCMonth(), 1)
-}
 
 /** The lines at the beginning of a chain that are past. One that is not ends them, also where clocks went back. */
 function past(rows: readonly AuditLine[], before: number): AuditLine[] {
@@ -53,22 +46,25 @@ function objection(
 const ours = (path: string, due: readonly AuditLine[], anchor: Anchor) =>
   readLog(path).filter(({ entry }) => !entry || (entry.seq > anchor.seq && entry.seq <= (due.at(-1)?.seq ?? 0)))
 
-function removeFiles(place: AuditPlace, gone: readonly AuditLine[], seq: number): number {
+/** The files that hold nothing but lines that are past. */
+function filesOf(place: AuditPlace, gone: readonly AuditLine[], seq: number): string[] {
   const paths = [...new Set(gone.map((row) => auditFile(place.folder, row)))].filter(existsSync)
-  const whole = paths.filter((path) => readLog(path).every(({ entry }) => entry !== undefined && entry.seq <= seq))
+  return paths.filter((path) => readLog(path).every(({ entry }) => entry !== undefined && entry.seq <= seq))
+}
+
+function removeFiles(whole: readonly string[]) {
   for (const path of whole) {
     rmSync(path)
     if (readdirSync(dirname(path)).length === 0) rmdirSync(dirname(path))
   }
-  return whole.length
 }
 
-type Options = { retention_days: number; now: number; most?: number }
+type Options = { retention_days: number; now: number; most?: number; dry?: boolean }
 
 /**
  * Removes what is older than the retention allows, session by session. What is left of a chain starts from an anchor, so
  * that it can still be verified. Lines that wait to be written to their file are not past yet. `most` bounds how many
- * sessions are looked at, so that it can be done bit by bit.
+ * sessions are looked at, so that it can be done bit by bit. `dry` only says what would go.
  */
 export async function pruneAudit(
   place: AuditPlace,
@@ -78,7 +74,8 @@ export async function pruneAudit(
 ): Promise<Pruned> {
   const { client, directory } = place
   const before = keptFrom(options.now, options.retention_days)
-  const sum: Pruned = { lines: 0, files: 0, events: 0, kept: [] }
+  const { dry = false } = options
+  const sum: Pruned = { lines: 0, files: 0, events: 0, kept: [], gone: [] }
   const sessions = client
     .query<{ session_id: string }, [string, number, number]>(
       "select distinct session_id from pass_over_audit where directory = ? and timestamp < ? limit ?",
@@ -97,13 +94,19 @@ export async function pruneAudit(
       sum.kept.push(fault)
       continue
     }
+    const files = filesOf(place, gone, last.seq)
+    sum.lines += gone.length
+    sum.files += files.length
+    sum.gone.push({ session_id, seq: last.seq })
+    if (dry) continue
     // The database first: what dies in between leaves files that the next run removes, and an anchor that covers them.
-    const ids = await write(() => dropLines(place, session_id, last, options.now))
-    search.forget(ids)
-    sum.lines += ids.length
-    sum.files += removeFiles(place, gone, last.seq)
+    for (const end of ends(gone)) {
+      search.forget(await write(() => dropLines(place, session_id, end, options.now)))
+      await Bun.sleep(0)
+    }
+    removeFiles(files)
   }
-  sum.events = await write(() => dropEvents(place, before))
+  sum.events = dry ? countEvents(place, before) : await dropEvents(place, write, before)
   return sum
 }
 
@@ -121,6 +124,26 @@ function dropLines({ client, directory }: AuditPlace, session_id: string, last: 
     .map((row) => row.id)
 }
 
-const dropEvents = ({ client, directory }: AuditPlace, before: number) =>
-  client.query("delete from pass_over_events where directory = ? and at < ? returning seq").all(directory, before)
-    .length
+// As much at a time as is gone in a few milliseconds: others write meanwhile.
+const LINES = 250
+const EVENTS = 1_000
+
+/** The lines up to which one transaction each goes, the last one among them. */
+const ends = (gone: readonly AuditLine[]) =>
+  gone.filter((_line, index) => (index + 1) % LINES === 0 || index === gone.length - 1)
+
+const OLD = "from pass_over_events where directory = ? and at < ?"
+
+const countEvents = ({ client, directory }: AuditPlace, before: number) =>
+  client.query<{ n: number }, [string, number]>(`select count(*) as n ${OLD}`).get(directory, before)?.n ?? 0
+
+async function dropEvents({ client, directory }: AuditPlace, write: Writer, before: number): Promise<number> {
+  const some = client.query(`delete from pass_over_events where seq in
+    (select seq ${OLD} order by seq limit ${EVENTS}) returning seq`)
+  for (let sum = 0; ;) {
+    const gone = await write(() => some.all(directory, before).length)
+    sum += gone
+    if (gone < EVENTS) return sum
+    await Bun.sleep(0)
+  }
+}

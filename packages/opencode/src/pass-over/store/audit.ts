@@ -88,7 +88,7 @@ export function createAudit(opened: Extract<Opened, { ok: true }>, options: Audi
     restore: ({ force } = {}) => restoreAudit({ db, run, slots: createSlotStatements(db), write }, place, force),
     async prune(given) {
       const pruned = await pruneAudit(place, write, search, given)
-      if (pruned.lines > 0) await summarize(given.now)
+      if (pruned.lines > 0 && !given.dry) await summarize(given.now)
       return pruned
     },
     async export(input, format, put) {

@@ -1,13 +1,14 @@
-import { and, count, eq, inArray, isNotNull, lt, notInArray, sql } from "drizzle-orm"
+import { and, count, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
+import type { PassID } from "../domain/id"
 import type { ChangeStore } from "../service/port-change"
 import { createSeal } from "./blob-key"
-import { ApplyTable, BlobPieceTable, BlobTable, ChangeFileTable } from "./change.sql"
+import { ApplyTable, BlobPieceTable, BlobTable, ChangeFileTable, ChangeTable } from "./change.sql"
 import type { Base } from "./statement"
 
 type Blobs = Pick<
   ChangeStore,
-  "hasBlobs" | "putPieces" | "closeBlobs" | "blob" | "piece" | "dropPieces" | "sweepBlobs" | "pruneBlobs"
+  "hasBlobs" | "putPieces" | "closeBlobs" | "blob" | "piece" | "dropPieces" | "sweepBlobs" | "pruneBlobs" | "leftBlobs"
 >
 
 // What one statement may name at once.
@@ -34,18 +35,32 @@ const torn = (hash: string) =>
     },
   )
 
-/** Hashes that something still refers to. Applications name them in their operations. */
-function referred({ db }: Base): Set<string> {
-  const files = db.select({ old: ChangeFileTable.old_hash, new: ChangeFileTable.new_hash }).from(ChangeFileTable).all()
-  const ops = db.select({ ops: ApplyTable.ops }).from(ApplyTable).where(isNotNull(ApplyTable.ops)).all()
+/** Hashes that something still refers to, were these passes gone. Applications name them in their operations. */
+function referred({ db }: Base, without: readonly PassID[] = []): Set<string> {
+  const files = db
+    .select({ old: ChangeFileTable.old_hash, new: ChangeFileTable.new_hash, of: ChangeTable.pass_over_id })
+    .from(ChangeFileTable)
+    .innerJoin(ChangeTable, eq(ChangeTable.change_id, ChangeFileTable.change_id))
+    .all()
+  const ops = db.select({ ops: ApplyTable.ops, of: ApplyTable.pass_over_id }).from(ApplyTable).all()
+  const gone = new Set(without)
   const all = [
-    ...files.flatMap((row) => [row.old, row.new]),
-    ...ops.flatMap((row) => row.ops.flatMap(({ before, after }) => [before?.hash, after?.hash])),
+    ...files.flatMap((row) => (gone.has(row.of) ? [] : [row.old, row.new])),
+    ...ops.flatMap((row) =>
+      gone.has(row.of) ? [] : row.ops.flatMap(({ before, after }) => [before?.hash, after?.hash]),
+    ),
   ]
   return new Set(all.filter((hash) => typeof hash === "string"))
 }
 
-function sweepers(base: Base): Pick<Blobs, "sweepBlobs" | "pruneBlobs"> {
+/** Contents of before a moment that nothing refers to, were these passes gone. */
+function left(base: Base, before: number, without?: readonly PassID[]): string[] {
+  const kept = referred(base, without)
+  const old = base.db.select({ hash: BlobTable.hash }).from(BlobTable).where(lt(BlobTable.time_created, before)).all()
+  return old.map((row) => row.hash).filter((hash) => !kept.has(hash))
+}
+
+function sweepers(base: Base): Pick<Blobs, "sweepBlobs" | "pruneBlobs" | "leftBlobs"> {
   const { db, write } = base
   return {
     // Not while somebody writes a long one: pieces come before the row that makes them whole.
@@ -59,11 +74,11 @@ function sweepers(base: Base): Pick<Blobs, "sweepBlobs" | "pruneBlobs"> {
         return torn.length
       }),
 
+    leftBlobs: async ({ before, without }) => left(base, before, without).length,
+
     pruneBlobs: (before) =>
       write(() => {
-        const kept = referred(base)
-        const old = db.select({ hash: BlobTable.hash }).from(BlobTable).where(lt(BlobTable.time_created, before)).all()
-        const gone = old.map((row) => row.hash).filter((hash) => !kept.has(hash))
+        const gone = left(base, before)
         for (const group of inGroups(gone)) {
           db.delete(BlobTable).where(inArray(BlobTable.hash, group)).run()
           db.delete(BlobPieceTable).where(inArray(BlobPieceTable.hash, group)).run()

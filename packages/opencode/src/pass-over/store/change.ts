@@ -8,7 +8,7 @@ import type { Base, Row } from "./statement"
 
 type Changes = Omit<
   ChangeStore,
-  "hasBlobs" | "putPieces" | "closeBlobs" | "blob" | "piece" | "dropPieces" | "sweepBlobs" | "pruneBlobs"
+  "hasBlobs" | "putPieces" | "closeBlobs" | "blob" | "piece" | "dropPieces" | "sweepBlobs" | "pruneBlobs" | "leftBlobs"
 >
 
 function toChange({ db }: Base, row: Row<typeof ChangeTable>): ChangeSet {

@@ -22,6 +22,8 @@ export const CommandTable = sqliteTable(
     time_done: integer(),
   },
   (table) => [
+    // A pass that is forgotten takes them along.
+    index("pass_over_commands_pass_over_id_idx").on(table.pass_over_id),
     index("pass_over_commands_pending_idx")
       .on(table.pass_over_id)
       .where(sql`${table.status} = 'pending'`),

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
+import { readFileSync, statSync } from "node:fs"
 import type { Written } from "../domain/config"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import type { PassOverPreferences } from "../domain/preference"
@@ -22,20 +21,6 @@ export function faulty(path: string, faults: readonly Fault[]) {
   return new PassOverError(code, `${first}${others}`, {
     context: { path, faults: [...faults] },
   })
-}
-
-const NAME = join(".opencode", "pass-over.json")
-
-/**
- * The project's own file: the nearest one from the directory up to the top of its work tree. Outside of git the host
- * calls the root of the disk the work tree; files up there belong to whoever could write them, so none is looked for.
- */
-export function projectFile(directory: string, worktree: string): string {
-  const at = join(directory, NAME)
-  if (existsSync(at) || dirname(worktree) === worktree) return at
-  const above = dirname(directory)
-  const outside = /^\.\.([\\/]|$)/.test(relative(worktree, above)) || above === directory
-  return outside ? join(directory, NAME) : projectFile(above, worktree)
 }
 
 type Read = { stamp: string; good?: PassOverPreferences; error?: PassOverError }

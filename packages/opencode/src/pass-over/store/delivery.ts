@@ -1,4 +1,5 @@
-import { and, asc, eq, ne } from "drizzle-orm"
+import { and, asc, eq, ne, sql } from "drizzle-orm"
+import { once } from "remeda"
 import type { Delivery, Store } from "../service/port"
 import { commitMove } from "./pass"
 import { DeliveryTable, PassOverRequestTable, ReturnContextTable } from "./pass-over.sql"
@@ -28,29 +29,35 @@ function take(db: Base["db"], { pass_over_id, owner_id, from, message_id }: Para
   return true
 }
 
+const at = sql.placeholder
+
+const createStatements = (db: Base["db"]) => ({
+  delivered: db
+    .update(DeliveryTable)
+    .set({ status: "delivered", message_id: sql`${at("message_id")}`, time_delivered: sql`${at("at")}` })
+    .where(and(eq(DeliveryTable.pass_over_id, at("pass_over_id")), ne(DeliveryTable.status, "delivered")))
+    .returning({ id: DeliveryTable.pass_over_id })
+    .prepare(),
+  waiting: db
+    .select()
+    .from(DeliveryTable)
+    .where(and(eq(DeliveryTable.session_id, at("session_id")), WAITING))
+    .orderBy(asc(DeliveryTable.time_created))
+    .prepare(),
+})
+
 /** How results reach the sessions that asked for them, each once. */
 export function createDeliveries({ db, run, write }: Base): Deliveries {
+  const statements = once(() => createStatements(db))
   return {
     delivered: ({ pass_over_id, message_id, at, commit }) =>
       write(() => {
-        const rows = db
-          .update(DeliveryTable)
-          .set({ status: "delivered", message_id, time_delivered: at })
-          .where(and(eq(DeliveryTable.pass_over_id, pass_over_id), ne(DeliveryTable.status, "delivered")))
-          .returning({ id: DeliveryTable.pass_over_id })
-          .all()
+        const rows = statements().delivered.all({ pass_over_id, message_id, at })
         if (rows.length === 1 && commit) commitMove(run, commit)
         return rows.length === 1
       }),
 
-    deliveries: async (session_id) =>
-      db
-        .select()
-        .from(DeliveryTable)
-        .where(and(eq(DeliveryTable.session_id, session_id), WAITING))
-        .orderBy(asc(DeliveryTable.time_created))
-        .all()
-        .map(toDelivery),
+    deliveries: async (session_id) => statements().waiting.all({ session_id }).map(toDelivery),
 
     undelivered: async (directory) =>
       db

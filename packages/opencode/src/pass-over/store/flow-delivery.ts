@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, ne, sql } from "drizzle-orm"
+import { once } from "remeda"
 import type { FlowDelivery, FlowEnd, FlowStore } from "../service/port-flow"
 import { FlowDeliveryTable } from "./flow.sql"
 import type { Base } from "./statement"
@@ -29,9 +30,12 @@ export function noteEnd({ db }: Base, of: { run_id: string; seq: number; at: num
 
 /** How the ends of runs reach their sessions, each once. */
 export function createFlowDeliveries({ db, write }: Base): Deliveries {
+  // Asked at every end of a pass, and nearly always nothing waits: that has to cost nothing.
+  const any = once(() => db.select({ seq: T.seq }).from(T).where(WAITING).limit(1).prepare())
   return {
-    flowDeliveries: async ({ directory, session_id, run_id }) =>
-      db
+    flowDeliveries: async ({ directory, session_id, run_id }) => {
+      if (any().get() === undefined) return []
+      return db
         .select()
         .from(T)
         .where(
@@ -44,7 +48,8 @@ export function createFlowDeliveries({ db, write }: Base): Deliveries {
         )
         .orderBy(asc(T.time_created))
         .all()
-        .map(({ time_created: _created, time_delivered: _delivered, ...delivery }) => delivery),
+        .map(({ time_created: _created, time_delivered: _delivered, ...delivery }) => delivery)
+    },
 
     // Compare-and-set on what the taker has seen: of two that bring the same end, one is told that it is not theirs.
     takeFlowDelivery: ({ from, owner_id, message_id }) =>

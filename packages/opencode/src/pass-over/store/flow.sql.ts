@@ -95,6 +95,7 @@ export const FlowCommandTable = sqliteTable(
     time_done: integer(),
   },
   (table) => [
+    index("pass_over_flow_commands_run_id_idx").on(table.run_id),
     index("pass_over_flow_commands_pending_idx")
       .on(table.run_id)
       .where(sql`${table.status} = 'pending'`),
@@ -102,9 +103,13 @@ export const FlowCommandTable = sqliteTable(
 )
 
 /** Outputs that may answer an identical request again, with the content of every file that they rest on. */
-export const ResultCacheTable = sqliteTable("pass_over_result_cache", {
-  key: text().primaryKey(),
-  pass_over_id: text().$type<PassID>().notNull(),
-  files: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
-  at: integer().notNull(),
-})
+export const ResultCacheTable = sqliteTable(
+  "pass_over_result_cache",
+  {
+    key: text().primaryKey(),
+    pass_over_id: text().$type<PassID>().notNull(),
+    files: text({ mode: "json" }).$type<Record<string, string>>().notNull(),
+    at: integer().notNull(),
+  },
+  (table) => [index("pass_over_result_cache_pass_over_id_idx").on(table.pass_over_id)],
+)

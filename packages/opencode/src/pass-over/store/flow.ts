@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, inArray, lt, sql } from "drizzle-orm"
+import { once } from "remeda"
 import type { FlowFilter, FlowRun, FlowStore } from "../service/port-flow"
 import { createFlowDeliveries, noteEnd } from "./flow-delivery"
 import { FlowCommandTable, FlowEntryTable, FlowRunTable, ResultCacheTable } from "./flow.sql"
@@ -64,6 +65,8 @@ function journaling(base: Base) {
 
 function createRuns(base: Base): Runs {
   const { db, run, write } = base
+  // Who uses no flows does not pay for them.
+  const any = once(() => db.select({ run_id: FlowRunTable.run_id }).from(FlowRunTable).limit(1).prepare())
   const add = journaling(base)
   const one = (run_id: string): FlowRun | undefined =>
     db
@@ -85,14 +88,16 @@ function createRuns(base: Base): Runs {
 
     run: async (run_id) => one(run_id),
 
-    runs: async (filter) =>
-      db
+    runs: async (filter) => {
+      if (any().get() === undefined) return []
+      return db
         .select()
         .from(FlowRunTable)
         .where(matching(filter))
         .orderBy(desc(FlowRunTable.run_id))
         .limit(filter.limit ?? 200)
-        .all(),
+        .all()
+    },
 
     entries: async (run_id) =>
       db
@@ -126,6 +131,14 @@ function createRuns(base: Base): Runs {
 type Commands = Pick<FlowStore, "flowCommand" | "flowCommands" | "flowCommandState" | "answerFlowCommand">
 
 function createCommands({ db, write }: Base): Commands {
+  const any = once(() =>
+    db
+      .select({ id: FlowCommandTable.command_id })
+      .from(FlowCommandTable)
+      .where(eq(FlowCommandTable.status, "pending"))
+      .limit(1)
+      .prepare(),
+  )
   return {
     flowCommand: (command, when) =>
       write(() => {
@@ -134,8 +147,9 @@ function createCommands({ db, write }: Base): Commands {
           .run()
       }),
 
-    flowCommands: async (directory) =>
-      db
+    flowCommands: async (directory) => {
+      if (any().get() === undefined) return []
+      return db
         .select()
         .from(FlowCommandTable)
         .innerJoin(FlowRunTable, eq(FlowRunTable.run_id, FlowCommandTable.run_id))
@@ -145,7 +159,8 @@ function createCommands({ db, write }: Base): Commands {
         .map((row) => {
           const { command_id, run_id, input, actor } = row.pass_over_flow_commands
           return { command_id, run_id, input, actor, owner_id: row.pass_over_flow_runs.owner_id }
-        }),
+        })
+    },
 
     flowCommandState: async (command_id) => {
       const row = db

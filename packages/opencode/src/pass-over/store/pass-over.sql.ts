@@ -60,6 +60,7 @@ export const PassOverRequestTable = sqliteTable(
     timeout_ms: integer().notNull(),
     context_bytes: integer().notNull(),
     parent_pass_id: text().$type<PassID>(),
+    continues_pass_id: text().$type<PassID>(),
     trace_id: text().$type<PassID>().notNull(),
     policy: text().notNull(),
     overrides: text({ mode: "json" }).$type<Json>().notNull(),
@@ -79,9 +80,17 @@ export const PassOverRequestTable = sqliteTable(
       table.call_id,
       sql`(case when ${table.message_id} is null then '' else ${table.message_id} end)`,
     ),
-    uniqueIndex("pass_over_requests_child_session_id_idx").on(table.child_session_id),
+    // A child belongs to one pass, and after it to the one that continues it: never to two that continue the same.
+    uniqueIndex("pass_over_requests_child_session_id_idx").on(
+      table.child_session_id,
+      sql`(case when ${table.continues_pass_id} is null then '' else ${table.continues_pass_id} end)`,
+    ),
+    index("pass_over_requests_continues_pass_id_idx")
+      .on(table.continues_pass_id)
+      .where(sql`${table.continues_pass_id} is not null`),
     index("pass_over_requests_root_session_id_idx").on(table.root_session_id, table.objective_hash),
     index("pass_over_requests_parent_pass_id_idx").on(table.parent_pass_id),
+    index("pass_over_requests_trace_id_idx").on(table.trace_id),
     index("pass_over_requests_owner_id_idx").on(table.owner_id),
     index("pass_over_requests_time_created_idx").on(table.time_created),
     check("pass_over_requests_not_itself", sql`${table.originating_agent_id} <> ${table.subagent_id}`),

@@ -123,6 +123,9 @@ function openPass(base: Base, input: OpenPass): Opened {
   const known =
     call_id === null ? undefined : run.pass.byExactCall({ session_id, call_id, message_id: message_id ?? "" })
   if (known) return { pass: known, created: false, place: { state: "running" } }
+  const { continues_pass_id } = input.pass
+  const other = continues_pass_id === null ? undefined : run.pass.continuing({ id: continues_pass_id })
+  if (other) return { continued_by: other.id }
   const place = enter(base, input.pass, input.slot)
   if ("over" in place) return place
   insertPass(run, input)

@@ -1,6 +1,7 @@
-import { and, asc, eq } from "drizzle-orm"
+import { and, asc, eq, sql } from "drizzle-orm"
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
 import { isDeepStrictEqual } from "node:util"
+import { once } from "remeda"
 import { describeProblem, parse } from "../domain/config-check"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import type { PassOverPreferences } from "../domain/preference"
@@ -105,8 +106,20 @@ export function createPreferences({ db, write }: Base): PreferenceStore {
       ? db.delete(DefaultTable).where(eq(DefaultTable.directory, directory)).returning().all().length > 0
       : db.delete(PreferenceTable).where(at(directory, key)).returning().all().length > 0
 
+  // Read for every pass, and most projects have none stored.
+  const any = once(() =>
+    [PreferenceTable, DefaultTable].map((table) =>
+      db
+        .select({ directory: table.directory })
+        .from(table)
+        .where(eq(table.directory, sql.placeholder("directory")))
+        .limit(1)
+        .prepare(),
+    ),
+  )
   return {
-    preferences: async (directory) => storedPreferences(db, directory),
+    preferences: async (directory) =>
+      any().some((statement) => statement.get({ directory })) ? storedPreferences(db, directory) : {},
     listPreferences: async (directory) => list(db, directory),
 
     putPreference: ({ directory, key, before, settings, actor, at: now }) =>

@@ -42,15 +42,17 @@ const found = ({ db }: Base, query: ReturnQuery) =>
 
 type Found = ReturnType<typeof found>[number]
 
-/** What went wrong on the way, an attempt at a time. */
-const errorsOf = ({ db }: Base, id: PassID) =>
-  db
+/** What went wrong on the way, an attempt at a time, and what its outcome names besides. */
+const errorsOf = ({ db }: Base, id: PassID, output: Found["work_outputs"]) => [
+  ...db
     .select({ code: AttemptTable.error_code, message: AttemptTable.error_message })
     .from(AttemptTable)
     .where(and(eq(AttemptTable.pass_over_id, id), isNotNull(AttemptTable.error_code)))
     .orderBy(asc(AttemptTable.attempt))
     .all()
-    .map(({ code, message }) => [code, message].filter(Boolean).join(" "))
+    .map(({ code, message }) => [code, message].filter(Boolean).join(" ")),
+  ...(output?.summary.errors ?? []).map(({ code, message }) => `${code} ${message}`),
+]
 
 /** Until when it has to be back; once it is back and held, until when a person may let it go. */
 function deadline({ return_contexts: { status }, pass_over_live: live, pass_over_gates: gate }: Found) {
@@ -73,7 +75,7 @@ export function returns(base: Base, query: ReturnQuery): ReturnToContext[] {
     const { originating_agent_id, subagent_id } = row.pass_over_requests
     const return_deadline = deadline(row)
     const pending_work_output = pending(base, row)
-    const processing_errors = errorsOf(base, context.pass_over_id)
+    const processing_errors = errorsOf(base, context.pass_over_id, row.work_outputs)
     return {
       ...context,
       originating_agent_id,

@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or } from "drizzle-orm"
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, sql } from "drizzle-orm"
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
+import { once } from "remeda"
 import type { AuditLine } from "../domain/audit-log"
 import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
@@ -13,7 +14,9 @@ import {
   WorkContextTable,
 } from "./pass-over.sql"
 import { toLine, toOutcome } from "./row"
-import { passesWhere, type Base } from "./statement"
+import { passesWhere, preparedPasses, type Base } from "./statement"
+
+const at = sql.placeholder
 
 function outcome({ run }: Base, id: PassID): Outcome | undefined {
   const row = run.select.output.get({ id })
@@ -35,6 +38,9 @@ const list = (db: BunSQLiteDatabase, filter: PassFilter): Pass[] =>
         ? undefined
         : eq(PassOverRequestTable.root_session_id, filter.root_session_id),
       filter.parent_pass_id === undefined ? undefined : eq(PassOverRequestTable.parent_pass_id, filter.parent_pass_id),
+      filter.continues_pass_id === undefined
+        ? undefined
+        : eq(PassOverRequestTable.continues_pass_id, filter.continues_pass_id),
       filter.directory === undefined ? undefined : eq(PassOverRequestTable.directory, filter.directory),
       filter.status === undefined ? undefined : inArray(ReturnContextTable.status, [...filter.status]),
     ),
@@ -81,11 +87,17 @@ type Reads = Pick<
 /** Only short reads by index: what goes over many rows belongs to the API process or a Worker, never to opencode's event loop. */
 export function createReads(base: Base, version: () => number): Reads {
   const { db, run } = base
+  const calls = once(() => passesOfCall(db))
   return {
     find: async (id) => run.pass.byId({ id }),
     byChild: async (session_id) => run.pass.byChild({ session_id }),
     byCall: async (session_id, call_id) => run.pass.byCall({ session_id, call_id }),
-    ofCall: async (session_id, call_id) => ofCall(db, session_id, call_id),
+    ofCall: async (session_id, call_id) => {
+      const nth = (pass: Pass) => Number(pass.call_id?.slice(call_id.length + 1) || 1)
+      return calls()({ session_id, call_id, from: `${call_id}#`, to: `${call_id}$` }).toSorted(
+        (a, b) => nth(a) - nth(b),
+      )
+    },
     list: async (filter) => list(db, filter),
     request: async (id) => request(base, id),
 
@@ -112,12 +124,10 @@ export function createReads(base: Base, version: () => number): Reads {
 }
 
 // A range of the index by call: everything that begins with the call's id and our mark.
-function ofCall(db: Base["db"], session_id: string, call_id: string) {
-  const { session_id: session, call_id: call } = PassOverRequestTable
-  const further = and(gt(call, `${call_id}#`), lt(call, `${call_id}$`))
-  const made = passesWhere(db, and(eq(session, session_id), or(eq(call, call_id), further)))
-  const nth = (pass: Pass) => Number(pass.call_id?.slice(call_id.length + 1) || 1)
-  return made.toSorted((a, b) => nth(a) - nth(b))
+function passesOfCall(db: Base["db"]) {
+  const { session_id, call_id } = PassOverRequestTable
+  const further = and(gt(call_id, at("from")), lt(call_id, at("to")))
+  return preparedPasses(db, and(eq(session_id, at("session_id")), or(eq(call_id, at("call_id")), further)))
 }
 
 function request({ db, run }: Base, id: PassID) {

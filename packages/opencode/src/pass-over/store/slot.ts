@@ -54,15 +54,16 @@ export function createSlotStatements(db: BunSQLiteDatabase) {
     .set({ state: "ended", tokens: sql`${at("tokens")}`, cost: sql`${at("cost")}` })
     .where(eq(SlotTable.pass_over_id, at("id")))
     .prepare()
-  return { insert, tree, running, end }
+  const providers = db.select().from(ProviderTable).prepare()
+  return { insert, tree, running, end, providers }
 }
 
 export type SlotStatements = ReturnType<typeof createSlotStatements>
 
 const NOTHING: Used = { passes: 0, tokens: 0, cost: 0 }
 
-function cooling(db: BunSQLiteDatabase, now: number): Map<string, number> {
-  const rows = db.select().from(ProviderTable).all()
+function cooling({ providers }: SlotStatements, now: number): Map<string, number> {
+  const rows = providers.all()
   return new Map(
     rows.map(({ provider, allowed, time_until }) => [
       provider,
@@ -73,7 +74,7 @@ function cooling(db: BunSQLiteDatabase, now: number): Map<string, number> {
 
 /** Takes a part of the tree's budget and a place for a new pass, inside the transaction that opens it. */
 export function enter(base: Pick<Base, "db" | "slots">, pass: Pass, wanted: SlotRequest): Place | { over: Over } {
-  const { db, slots } = base
+  const { slots } = base
   const used = slots.tree.get({ trace_id: pass.trace_id }) ?? NOTHING
   const over = beyond(wanted.limits.tree, used, wanted.reserve)
   if (over) return { over }
@@ -81,7 +82,7 @@ export function enter(base: Pick<Base, "db" | "slots">, pass: Pass, wanted: Slot
   // While there is room for everybody nobody has to be counted one by one.
   const few =
     (slots.running.get()?.count ?? 0) < Math.min(limits.running, limits.running_per_subagent, limits.running_per_model)
-  const free = few && cooling(db, pass.time_created).size === 0
+  const free = few && cooling(slots, pass.time_created).size === 0
   slots.insert.run({
     pass_over_id: pass.id,
     trace_id: pass.trace_id,
@@ -102,11 +103,16 @@ export function enter(base: Pick<Base, "db" | "slots">, pass: Pass, wanted: Slot
   return free ? { state: "running" } : take(base, pass.id, wanted.limits, pass.time_created)
 }
 
-function take({ db }: Pick<Base, "db">, id: PassID, limits: SlotRequest["limits"], now: number): Place {
+function take(
+  { db, slots: statements }: Pick<Base, "db" | "slots">,
+  id: PassID,
+  limits: SlotRequest["limits"],
+  now: number,
+): Place {
   const slots = open(db).map((slot): Slot =>
     slot.pass_over_id === id && slot.state === "waiting" ? { ...slot, state: "queued" } : slot,
   )
-  const state = admitted(slots, { limits, now, cooling: cooling(db, now) }).includes(id) ? "running" : "queued"
+  const state = admitted(slots, { limits, now, cooling: cooling(statements, now) }).includes(id) ? "running" : "queued"
   db.update(SlotTable).set({ state }).where(eq(SlotTable.pass_over_id, id)).run()
   return state === "running" ? { state } : { state, place: placeOf(slots, id, now) }
 }
@@ -122,7 +128,7 @@ export function createSlots({ db, slots, write }: Base): SlotStore {
         const row = db.select().from(SlotTable).where(eq(SlotTable.pass_over_id, pass_over_id)).get()
         if (!row || row.state === "ended") return "gone"
         if (row.state === "running") return { state: "running" }
-        return take({ db }, pass_over_id, limits, now)
+        return take({ db, slots }, pass_over_id, limits, now)
       }),
 
     spend: ({ pass_over_id, tokens, cost, tree }) =>
@@ -138,14 +144,14 @@ export function createSlots({ db, slots, write }: Base): SlotStore {
 
     used: async (trace_id) => slots.tree.get({ trace_id }) ?? NOTHING,
 
-    line: async (now) => ({ slots: open(db), cooling: cooling(db, now) }),
+    line: async (now) => ({ slots: open(db), cooling: cooling(slots, now) }),
 
     cool: ({ provider, until, now }) =>
       write(() => {
         const running = open(db).filter(
           (slot) => slot.state === "running" && providerOf(slot.model) === provider,
         ).length
-        const known = cooling(db, now).get(provider)
+        const known = cooling(slots, now).get(provider)
         const allowed = Math.max(1, Math.floor(Math.min(running, known ?? running) / 2))
         db.insert(ProviderTable)
           .values({ provider, allowed, time_until: until })

@@ -25,6 +25,9 @@ export const StartTable = sqliteTable(
     index("pass_over_starts_open_idx")
       .on(table.directory)
       .where(sql`${table.state} in ('pending', 'claimed')`),
+    index("pass_over_starts_pass_over_id_idx")
+      .on(table.pass_over_id)
+      .where(sql`${table.pass_over_id} is not null`),
     check("pass_over_starts_state_known", sql`${table.state} in ('pending', 'claimed', 'started', 'refused')`),
   ],
 )

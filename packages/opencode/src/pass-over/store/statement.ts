@@ -32,6 +32,8 @@ import type { SlotStatements } from "./slot"
 
 const at = sql.placeholder
 
+export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_return"])
+
 /**
  * Building a statement costs Drizzle some hundred microseconds, running it ten: what happens in every pass is built
  * once. A value that is missing is null; keys that the table does not have are passed over. Values are encoded here,
@@ -180,6 +182,8 @@ export function createStatements(db: BunSQLiteDatabase) {
     pass: {
       byId: passBy(db, eq(PassOverRequestTable.id, at("id"))),
       byChild: passBy(db, eq(PassOverRequestTable.child_session_id, at("session_id"))),
+      /** What goes on from a pass just now, or is about to. */
+      continuing: passBy(db, and(eq(PassOverRequestTable.continues_pass_id, at("id")), OPEN)),
       byCall: passBy(
         db,
         and(eq(PassOverRequestTable.session_id, at("session_id")), eq(PassOverRequestTable.call_id, at("call_id"))),
@@ -209,6 +213,19 @@ export type Base = {
 
 export type Row<T extends SQLiteTable> = InferSelectModel<T>
 
+/** Passes by a condition with placeholders, the oldest first. */
+export function preparedPasses(db: BunSQLiteDatabase, where: SQL | undefined) {
+  const statement = db
+    .select()
+    .from(PassOverRequestTable)
+    .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
+    .where(where)
+    .orderBy(asc(PassOverRequestTable.id))
+    .prepare()
+  return (values: Record<string, string>): Pass[] =>
+    statement.all(values).map((row) => toPass(row.pass_over_requests, row.return_contexts))
+}
+
 /** Passes by any condition, the oldest first: for what does not happen in every pass. */
 export const passesWhere = (db: BunSQLiteDatabase, where: SQL | undefined, limit = -1): Pass[] =>
   db
@@ -220,5 +237,3 @@ export const passesWhere = (db: BunSQLiteDatabase, where: SQL | undefined, limit
     .limit(limit)
     .all()
     .map((row) => toPass(row.pass_over_requests, row.return_contexts))
-
-export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_return"])

@@ -19,6 +19,7 @@ import { createPasses } from "./pass"
 import { createPreferences } from "./preference"
 import { createQueries } from "./query"
 import { createReads } from "./read"
+import { createRetention } from "./retention"
 import { createSlots, createSlotStatements } from "./slot"
 import { createStarts } from "./start"
 import { createStatements, type Base } from "./statement"
@@ -54,6 +55,7 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
     ...createStarts(base),
     ...createBlobs(base, path),
     ...createChanges(base),
+    ...createRetention(base),
   }
   return { ...guarded(store, path), close: () => client.close() }
 }

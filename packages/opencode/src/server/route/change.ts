@@ -7,14 +7,16 @@ import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from 
 import { changesOf, type ChangeDeps } from "../../pass-over/service/change/deps"
 import { sendBack, type SendingBack } from "../../pass-over/service/change/send-back"
 import { viewChange } from "../../pass-over/service/change/view"
+import { settled } from "../../pass-over/service/command"
 import type { Application, Verification } from "../../pass-over/service/port-change"
 import type { Env, ServerDeps } from "../deps"
 import { answers, reads } from "../describe"
 import { refused } from "../failure"
-import { PassParam } from "../schema"
+import { Ordered, PassParam } from "../schema"
 import * as Schema from "../schema-decide"
 
 type Written = z.infer<typeof Schema.Written>
+type Ordered = z.infer<typeof Ordered>
 
 function filesOf(deps: ServerDeps): ChangeDeps {
   const files = changesOf(deps.engine)
@@ -49,10 +51,24 @@ const written = (application: Application, verification: Verification | undefine
 
 const tag = "changes"
 
-async function told(deps: ServerDeps, files: ChangeDeps, back: SendingBack) {
-  const nothing = await sendBack(deps.engine, files, back)
-  // After an apply there may well be nothing to say.
-  if (nothing && back.start) throw refused(nothing)
+// Whoever has the project open looks several times a second.
+const PATIENCE_MS = 1_500
+
+/** Has it done again, by whichever opencode; the answer tells what became of it where that is known already. */
+async function reworked(deps: ServerDeps, files: ChangeDeps, back: Omit<SendingBack, "rework">): Promise<Ordered> {
+  const { engine } = deps
+  const sent = await sendBack(engine, files, { ...back, rework: true })
+  if (!sent.ok) throw refused(sent.refusal)
+  const { command_id } = sent
+  void deps
+    .rework({ command_id, directory: back.pass.directory })
+    .catch((error: unknown) =>
+      engine.log("warn", "an opencode could not be started", { command_id, error: String(error) }),
+    )
+  const state = await settled(engine, command_id, PATIENCE_MS)
+  if (state?.status === "pending")
+    return { state: "handed_over", text: "It goes back as soon as an opencode takes it up." }
+  return { state: "done", text: state?.result ?? "It went back." }
 }
 
 function reviewRoutes(deps: ServerDeps) {
@@ -87,19 +103,18 @@ function reviewRoutes(deps: ServerDeps) {
         {
           id: "sendBackChange",
           tag,
-          summary: "Send what was declined back to the originator",
+          summary: "Send what was declined back to be done again",
           description:
-            "The originator reads what was declined and why, and goes on with it. After an apply it is told by itself.",
+            "The child goes on in its own session, as a new pass that continues this one, and reads what was declined and why; its originator is told, and gets the result as a message. Where the child cannot go on, the originator does. An opencode that has the project open carries it out; where there is none, one is started. After an apply the originator is told by itself what was declined.",
         },
-        Schema.Change,
+        Ordered,
       ),
       reads("param", PassParam),
       reads("json", Schema.SendBack),
       async (c) => {
         const files = filesOf(deps)
         const { pass, change } = await found(deps, files, c.req.valid("param").id, c.req.valid("json").change_id)
-        await told(deps, files, { pass, change, actor: deps.user, start: true })
-        return c.json(await view(files, change))
+        return c.json(await reworked(deps, files, { pass, change, actor: deps.user }))
       },
     )
 }
@@ -128,7 +143,8 @@ export function changeRoutes(deps: ServerDeps) {
         const { pass, change } = await found(deps, files, c.req.valid("param").id, change_id)
         const applied = await applyAndVerify(files, { pass, change, approval, actor: deps.user })
         if (!applied.ok) throw refused(applied.refusal)
-        await told(deps, files, { pass, change, actor: deps.user, start: false })
+        // There may well be nothing to say.
+        await sendBack(deps.engine, files, { pass, change, actor: deps.user, rework: false })
         return c.json(written(applied.application, applied.verification))
       },
     )

@@ -187,3 +187,17 @@ test("the answer of many stays within what the host passes on", async () => {
   expect(Buffer.byteLength(output)).toBeLessThan(50 * 1024)
   expect(output.split("\n").length).toBeLessThan(2_000)
 })
+
+test("what is continued is continued by the one that says so, and not by the others of its batch", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  const { output } = await answer(world, { subagent: "audit", objective: "Review it", reason: "code_review" })
+  const [first] = await world.engine.store.list({})
+  expect(output).toContain("audit: approved")
+  const both = { subagent: "audit", objective: "Once more", reason: "code_review", continue: first?.id }
+  const again = await answer(world, { ...both, more: [{ objective: "Another" }] }, { callID: "call_2" } as object)
+  expect(again.title).not.toContain("not done")
+  const [, second, third] = await world.engine.store.list({})
+  expect([second?.continues_pass_id, third?.continues_pass_id]).toEqual([first!.id, null])
+  expect(second?.child_session_id).toBe(first?.child_session_id ?? "")
+})

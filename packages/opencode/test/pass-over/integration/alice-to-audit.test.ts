@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { call, eachSession, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { openEnvelope } from "../../../src/pass-over/domain/envelope"
@@ -100,11 +101,13 @@ test("the log of the project has a line for each change, and git does not see it
   model.play({ agents: { alice: [handover({ objective: "Check the log" }), say("done")], audit: verdict() } })
   const answer = await server.prompt({ agent: "alice", text: "Check." })
   const folder = `.opencode/pass-over-logs/${new Date().toISOString().slice(0, 7)}`
-  const lines = box
-    .read(`${folder}/session-${answer.sessionID}-passes.jsonl`)
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line))
+  const path = `${folder}/session-${answer.sessionID}-passes.jsonl`
+  const written = () => (existsSync(join(box.project, path)) ? box.read(path).trimEnd().split("\n") : [])
+  await eventually(
+    async () => written(),
+    (lines) => lines.length >= 4,
+  )
+  const lines = written().map((line) => JSON.parse(line))
   expect(lines.map((line) => line.action)).toEqual(["requested", "dispatched", "returned", "processed"])
   expect(lines.at(-1)).toMatchObject({
     originating_agent: "alice",

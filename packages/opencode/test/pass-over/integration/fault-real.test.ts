@@ -112,7 +112,8 @@ async function wrong(made: Case, session: string): Promise<string[]> {
     passes.map(async (pass) => {
       const outcome = await store.outcome(pass.id)
       if (!outcome) return [`${pass.id} has no outcome`]
-      const took = outcome.output.metadata.wall_time_ms
+      // What its limit counts: a place that was being made ready for it is not its own time.
+      const took = outcome.output.metadata.subagent_compute_ms
       return [
         ...broken(database.client, pass.id),
         ...(CODES.includes(outcome.error_code) ? [] : [`it ended with ${outcome.error_code}`]),

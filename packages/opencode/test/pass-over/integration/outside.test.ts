@@ -3,7 +3,8 @@ import { join } from "node:path"
 import { call, createModel, createSandbox, type Model, type Sandbox } from "@pass-over/rehearsal"
 import { findServer } from "../../../src/server/client"
 import { eventually, passOver } from "../support/launcher"
-import { plugin, storeOf } from "../support/opencode"
+import { databaseOf, plugin, storeOf } from "../support/opencode"
+import { somethingLeft } from "../../../src/left"
 
 setDefaultTimeout(120_000)
 
@@ -34,6 +35,7 @@ describe("a pass that is started from a shell", () => {
     const { model, box } = held
     const server = await box.serve()
     await server.client.app.agents()
+    await eventually(async () => somethingLeft(databaseOf(box)) || undefined, "opencode among the owners")
     model.play({ agents: { audit: call("pass_over_return", REJECTED) } })
     const ran = await passOver(box, "run", "audit", "Review src/total.ts", "--files", "src/total.ts", "--json")
     expect([ran.err, ran.code]).toEqual(["", 10])

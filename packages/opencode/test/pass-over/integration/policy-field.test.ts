@@ -3,6 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { call, fault, say, type ModelRequest } from "@pass-over/rehearsal"
 import { createWorld, endWorld, type World } from "../support/opencode"
+import { eventually } from "../support/launcher"
 
 setDefaultTimeout(120_000)
 
@@ -157,16 +158,50 @@ describe("rights", () => {
   })
 
   test("max_memory_mb holds for what the child's shell starts", async () => {
-    const hungry = call("bash", {
-      command: `bash -c 'x=$(head -c 300000000 /dev/zero | tr "\\0" a); echo filled \${#x}'`,
-      description: "Fill memory",
-    })
-    const told: string[] = []
-    const child = () => [hungry, (request: ModelRequest) => (told.push(request.result("bash") ?? ""), back())]
-    await pass({ child: child(), preferences: subagent({ max_memory_mb: 100 }) })
-    await pass({ child: child() })
-    expect(told[0]).not.toContain("filled")
-    expect(told[1]).toContain("filled 300000000")
+    const run = (command: string) => call("bash", { command, description: "Fill memory" })
+    const fill = run(`bash -c 'x=$(head -c 300000000 /dev/zero | tr "\\0" a); echo filled \${#x}'`)
+    const python = Bun.which("python3") ? [run("python3 -c 'print(len(bytearray(300_000_000)))'")] : []
+    const commands = [
+      fill,
+      run(`node -e 'console.log(Buffer.alloc(1_000_000_000, 1).length)'`),
+      ...python,
+      // Ended as a program is that does not look whether it got its memory.
+      run("sh -c 'kill -SEGV $$'"),
+      run("ls does-not-exist"),
+      run("exit 3"),
+    ]
+    const told: string[][] = []
+    const child = (wanted: typeof commands) => {
+      const said: string[] = []
+      told.push(said)
+      return [
+        ...wanted.map((command, at) => (request: ModelRequest) => {
+          if (at > 0) said.push(request.result("bash") ?? "")
+          return command
+        }),
+        (request: ModelRequest) => (said.push(request.result("bash") ?? ""), back()),
+      ]
+    }
+    const limited = await pass({ child: child(commands), preferences: subagent({ max_memory_mb: 100 }) })
+    await pass({ child: child([fill, commands.at(-1)!]) })
+
+    const [limit, free] = told as [string[], string[]]
+    const sure = limit.slice(0, -3)
+    const [silent, ...others] = limit.slice(-3)
+    for (const said of sure) {
+      expect(said).toContain("E014 RESOURCE_EXHAUSTED: The command ran out of memory")
+      expect(said).toMatch(
+        /max_memory_mb is 100, set at subagents\.wren\.max_memory_mb in \S+\/\.opencode\/pass-over\.json/,
+      )
+    }
+    expect(sure[0]).not.toContain("filled")
+    expect(silent).toContain("The command may have run out of memory (exit code 139, SIGSEGV)")
+    for (const said of [...others, ...free]) expect(said).not.toContain("E014")
+    expect(free[0]).toContain("filled 300000000")
+
+    expect(limited.outcome).toMatchObject({ error_code: null, output: { status: "completed" } })
+    expect(limited.outcome?.output.summary.errors?.map(({ code }) => code)).toEqual(sure.map(() => "E014"))
+    expect(limited.told).toMatch(/E014: `bash -c .* ran out of memory/)
   })
 })
 
@@ -226,8 +261,9 @@ describe("what is written down", () => {
   test("log_directory and log_all_passes", async () => {
     const folder = ".opencode/records"
     const on = await pass({ preferences: { audit: { log_directory: folder } } })
-    expect(lines(folder, on.session)).toBe(true)
+    await eventually(async () => lines(folder, on.session) || undefined, "the lines in their file")
     const off = await pass({ preferences: { audit: { log_directory: folder, log_all_passes: false } } })
+    await Bun.sleep(1_500)
     expect(lines(folder, off.session)).toBe(false)
     // The database has it in any case.
     expect((await held.world.store.audit({ session_id: off.session })).length).toBeGreaterThan(2)

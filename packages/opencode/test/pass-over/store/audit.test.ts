@@ -18,7 +18,7 @@ const DAY = 86_400_000
 
 type Place = Disposable & { folder: Folder; path: string; logs: string; file: string; audit: Audit; world: EngineWorld }
 
-/** Three passes that ended, in one session, their lines in the files, and the audit opened on its own. */
+/** Three passes that ended, in one session, the last of them in the child of the one before; their lines in the files, and the audit opened on its own. */
 async function place(): Promise<Place> {
   const folder = createFolder()
   const path = folder.at("pass-over.db")
@@ -32,7 +32,11 @@ async function place(): Promise<Place> {
     })
     child.step()
   })
-  for (let count = 0; count < 3; count += 1) await outcomeOf(world, await started(world))
+  world.host.directoryOf = async () => folder.path
+  await outcomeOf(world, await started(world))
+  const second = await started(world)
+  await outcomeOf(world, second)
+  await outcomeOf(world, await started(world, { continue: second.pass.id }))
   const logs = folder.at(LOGS)
   await world.engine.store.flushAudit("ses_root", (lines) => appendLines(logs, lines))
   const opened = openAudit({ path, directory: folder.path, log_directory: LOGS })
@@ -161,7 +165,11 @@ describe("restore", () => {
     const passes = await again.engine.store.list({ session_id: "ses_root" })
     const [pass] = passes
     expect(passes).toHaveLength(3)
-    expect(pass).toEqual(await it.world.engine.store.find(pass!.id))
+    expect(passes).toEqual(await it.world.engine.store.list({}))
+    expect(passes[2]).toMatchObject({
+      continues_pass_id: passes[1]?.id,
+      child_session_id: passes[1]?.child_session_id,
+    })
     const outcome = await again.engine.store.outcome(pass!.id)
     expect(outcome?.output.summary.decision).toBe("needs_modification")
     expect(outcome?.output.artifacts).toMatchObject([{ type: "finding", message: "The sum is wrong." }])

@@ -6,6 +6,7 @@ import { lifeContract } from "./conformance/life"
 import { openContract } from "./conformance/open"
 import { preferenceContract } from "./conformance/preference"
 import { readContract } from "./conformance/read"
+import { retentionContract } from "./conformance/retention"
 import type { Setup } from "./conformance/scene"
 import { settleContract } from "./conformance/settle"
 
@@ -23,5 +24,6 @@ export function conformance(name: string, { setup }: { setup: Setup }) {
     preferenceContract(setup)
     auditContract(setup)
     flowContract(setup)
+    retentionContract(setup)
   })
 }

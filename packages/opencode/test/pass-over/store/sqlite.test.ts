@@ -23,6 +23,9 @@ function harness(path: string, cleanUp: () => void): Harness {
         .orderBy(asc(EventTable.seq))
         .all()
         .map(({ seq: _seq, ...event }): PassEvent => event),
+    forgetLines: async (session_id) => {
+      client.query("delete from pass_over_audit where session_id = ?").run(session_id)
+    },
     dispose: async () => {
       store.close()
       cleanUp()

@@ -4,7 +4,7 @@ import type { Pass } from "../../../src/pass-over/domain/pass"
 import { NO_USAGE, type Usage } from "../../../src/pass-over/domain/run"
 import { returnFromPassOver } from "../../../src/pass-over/service/api-return"
 import type { Engine } from "../../../src/pass-over/service/engine"
-import type { Host, Progress, Prompt, Rest, ResultMessage } from "../../../src/pass-over/service/port-host"
+import type { ChildSpec, Host, Progress, Prompt, Rest, ResultMessage } from "../../../src/pass-over/service/port-host"
 
 /** What a scripted child can do in answer to a prompt. */
 export type Child = {
@@ -19,7 +19,7 @@ export type Child = {
   /** Says something. */
   say(text: string): void
   /** Calls a tool and has its answer. */
-  tool(name: string, input: Record<string, unknown>, output: string): void
+  tool(name: string, input: Record<string, unknown>, output: string, metadata?: Record<string, unknown>): void
   /** Calls pass_over_return; comes back with what the child is told. */
   return(report: unknown): Promise<string>
   /** Ends a step. */
@@ -38,6 +38,8 @@ export type ScriptedHost = Host & {
     stopped: number
     closed?: string
     narrowed: boolean
+    /** Every time that another pass went on in it. */
+    resumed: ChildSpec[]
   }[]
   readonly prompts: Prompt[]
   readonly said: { session_id: string; text: string }[]
@@ -85,6 +87,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
   const made: ScriptedHost["made"] = []
   const delivered: ResultMessage[] = []
   const gone = new Set<string>()
+  const places = new Map<string, string>()
   const messages = new Map<string, ContextMessage[]>()
   const stops = new Map<string, { promise: Promise<void>; resolve: () => void; done: boolean }>()
   const world = {} as { engine: Engine }
@@ -111,6 +114,13 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     })
   }
 
+  const heard = ({ session_id, text }: Prompt) => {
+    const list = messages.get(session_id) ?? []
+    messages.set(session_id, list)
+    const parts: MessagePart[] = [{ id: `prt_${++serial}`, type: "text", text }]
+    list.push({ id: `msg_${++serial}`, role: "user", timestamp: options.now(), parts })
+  }
+
   const childOf = (prompt: Prompt): Child => {
     const { session_id, agent } = prompt
     const stop = stopOf(session_id)
@@ -126,7 +136,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
         write(session_id, agent, { type: "text", text })
         world.engine.hear({ type: "activity", session_id })
       },
-      tool(tool_name, tool_input, tool_output) {
+      tool(tool_name, tool_input, tool_output, metadata) {
         const call_id = `call_${++serial}`
         write(session_id, agent, {
           type: "tool",
@@ -135,6 +145,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
           tool_status: "completed",
           tool_input,
           tool_output,
+          ...(metadata ? { metadata } : {}),
         })
         world.engine.hear({ type: "activity", session_id, tool: { name: tool_name, status: "completed", call_id } })
         const turn = { tool: tool_name, input: JSON.stringify(tool_input), output: tool_output, failed: false }
@@ -176,11 +187,14 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     sessionRules: async () => [],
     files: async (paths) => paths.map((path) => ({ path, content: `content of ${path}` })),
     root: async (session_id) => session_id,
-    child: async ({ pass, title }) => {
+    directoryOf: async (session_id) => (gone.has(session_id) ? undefined : (places.get(session_id) ?? "/project")),
+    child: async ({ pass, title, directory }) => {
       const session_id = `ses_child${++serial}`
-      children.push({ session_id, pass, title, stopped: 0, narrowed: false })
+      children.push({ session_id, pass, title, stopped: 0, narrowed: false, resumed: [] })
+      if (directory !== undefined) places.set(session_id, directory)
       return session_id
     },
+    resume: async ({ session_id, ...spec }) => void entry(session_id).resumed.push(spec),
     session: async (title) => {
       const session_id = `ses_made${++serial}`
       made.push({ session_id, title })
@@ -188,6 +202,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     },
     async prompt(prompt) {
       prompts.push(prompt)
+      heard(prompt)
       const script = scripts.get(prompt.agent)
       if (!script) throw new Error(`nobody scripted ${prompt.agent}`)
       return (await script(childOf(prompt))) ?? {}

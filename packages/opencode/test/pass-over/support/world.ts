@@ -51,7 +51,7 @@ export type World = {
 
 /** A pass that was let in. */
 export function accepted(opened: Opened): Extract<Opened, { pass: Pass }> {
-  if ("over" in opened) throw new Error(`over its budget: ${JSON.stringify(opened.over)}`)
+  if (!("pass" in opened)) throw new Error(`not let in: ${JSON.stringify(opened)}`)
   return opened
 }
 
@@ -101,6 +101,7 @@ export function createWorld({ lane = 0, clock = createClock() }: WorldOptions = 
       timeout_ms: 600_000,
       context_bytes: 42,
       parent_pass_id: null,
+      continues_pass_id: null,
       trace_id: id,
       chain_depth: 1,
       max_chain_depth: 3,

@@ -27,6 +27,8 @@ export type TestServer = Disposable & {
   summoned: StartOrder[]
   /** Runs that somebody was to carry. */
   carried: string[]
+  /** Commands to do something again that an opencode would have been started for. */
+  reworked: string[]
   /** Asks with the secret, as the panel would; whatever is given replaces that. */
   ask(path: string, init?: Asked): Promise<Response>
   get<T = Record<string, unknown>>(path: string): Promise<T>
@@ -43,6 +45,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
   const logged: string[] = []
   const summoned: StartOrder[] = []
   const carried: string[] = []
+  const reworked: string[] = []
   const made = createPassOver({
     path,
     clock: { ...clock, ...(options.now ? { now: options.now } : {}) },
@@ -72,6 +75,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
     audit: audit.audit,
     verify: (directory) => verifyProject(path, directory),
     summon: async (order) => void summoned.push(order),
+    rework: async ({ command_id }) => void reworked.push(command_id),
     carry: async (run_id) => void carried.push(run_id),
     secret,
     tickets: createTickets(),
@@ -100,6 +104,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
     logged,
     summoned,
     carried,
+    reworked,
     ask,
     get: async <T>(to: string) => (await (await ask(`${BASE}${to}`)).json()) as T,
     [Symbol.dispose]: () => {

@@ -20,7 +20,7 @@ async function again(deps: ChangeDeps, changes: readonly ChangeSet[]): Promise<T
 /** A child's own words for its files begin with the directory that it worked in, whoever had it work there. */
 async function placeOf({ host }: Project, { child_session_id }: Pass): Promise<string | undefined> {
   if (child_session_id === null) return
-  return host.directoryOf?.(child_session_id).catch(() => undefined)
+  return host.directoryOf(child_session_id).catch(() => undefined)
 }
 
 /** Takes what a pass changed and wants changed whose process ended before it did; nothing is taken twice. */

@@ -19,7 +19,7 @@ async function contents(deps: ChangeDeps, states: readonly FileState[]): Promise
 }
 
 /** One file of a change, made anew on top of what is there now. */
-async function rebase(deps: ChangeDeps, tree: Tree, file: FileChange): Promise<Step> {
+export async function rebase(deps: ChangeDeps, tree: Tree, file: FileChange): Promise<Step> {
   const found = await tree.look(file.old_path ?? file.path)
   if (found.kind === "refused") return no(file.path, found.why)
   const now = found.kind === "file" ? found.state : null

@@ -5,6 +5,7 @@ import { translate } from "../../domain/translate"
 import type { Live, RunDeps } from "../live"
 import type { Workspace, Workspaces } from "../port-workspace"
 import { changesOf } from "./deps"
+import { putBack } from "./put-back"
 import { createRecorder } from "./record"
 import type { Observed } from "./take"
 
@@ -25,21 +26,60 @@ export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule
   if (workspaces && isolated(live.pass, rules)) {
     live.hold?.(true)
     try {
-      live.workspace ??= await inTime(deps, workspaces, live.pass)
+      live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.take(live.pass))
     } finally {
       live.hold?.(false)
     }
     return live.workspace
   }
-  const files = changesOf(deps)
-  if (files) live.recorder ??= createRecorder({ deps: files, directory: deps.tree ?? live.pass.directory, workspaces })
+  record(deps, live)
   return undefined
 }
 
+function record(deps: RunDeps, live: Live) {
+  const files = changesOf(deps)
+  const directory = deps.tree ?? live.pass.directory
+  if (files) live.recorder ??= createRecorder({ deps: files, directory, workspaces: deps.workspaces })
+}
+
+/** The place that a child's session is bound to: the project itself, or its very tree with what it had made there. */
+export async function placeAgain(deps: RunDeps, live: Live, { earlier, directory }: Again) {
+  const { workspaces } = deps
+  if (directory === undefined) {
+    record(deps, live)
+    return undefined
+  }
+  if (!workspaces) throw new Error("it worked in a tree of its own, and there are none here")
+  live.hold?.(true)
+  try {
+    const fill = (into: string) => filled(deps, earlier, into)
+    live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.retake(live.pass, { directory, fill }))
+  } finally {
+    live.hold?.(false)
+  }
+  return live.workspace
+}
+
+export type Again = {
+  earlier: Pass
+  /** Where its child has worked; nothing where that was the project itself. */
+  directory: string | undefined
+}
+
+async function filled(deps: RunDeps, earlier: Pass, directory: string): Promise<string[]> {
+  const files = changesOf(deps)
+  const change = files && (await files.store.changes(earlier.id)).at(-1)
+  return files && change ? putBack(files, change, directory) : []
+}
+
 /** A tree, or the reason why there is none; who is to work apart from the user's files never works in them instead. */
-async function inTime({ clock, log }: RunDeps, workspaces: Workspaces, pass: Pass): Promise<Workspace> {
+async function inTime(
+  { clock, log }: RunDeps,
+  workspaces: Workspaces,
+  pass: Pass,
+  taking: Promise<Workspace>,
+): Promise<Workspace> {
   const late = Promise.withResolvers<undefined>()
-  const taking = workspaces.take(pass)
   const unarm = clock.after(PATIENCE_MS, () => late.resolve(undefined))
   try {
     const workspace = await Promise.race([taking, late.promise])
@@ -81,6 +121,9 @@ export async function leavePlace(deps: RunDeps, live: Live) {
   }
 }
 
+const AGAIN =
+  "It is the project as it is now, with what you had changed before on top, where it still fits. All of it together comes back as the new proposal."
+
 /** A prompt as a child in a tree of its own has to read it. */
 export function localised(text: string, workspace: Workspace | undefined): string {
   if (!workspace) return text
@@ -92,5 +135,6 @@ export function localised(text: string, workspace: Workspace | undefined): strin
     translate(text, workspace.instead_of, workspace.directory),
     "",
     `You work in a copy of the project, ${workspace.directory}. What you change there comes back as a proposal.${links}`,
+    ...(workspace.again ? [AGAIN, ...workspace.again.map((note) => `- ${note}`)] : []),
   ].join("\n")
 }

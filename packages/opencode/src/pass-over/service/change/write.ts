@@ -121,8 +121,10 @@ async function takeBack(deps: ChangeDeps, tree: Tree, token: string, done: reado
   await tree.flush()
 }
 
-/** Writes all of an application or nothing. Its intent has been written down before. */
-export async function carryOut(deps: ChangeDeps, tree: Tree, application: Application): Promise<Problem | undefined> {
+type Work = Pick<Application, "apply_id" | "directory" | "ops">
+
+/** Writes all of an application or nothing. For the user's own tree its intent has been written down before. */
+export async function carryOut(deps: ChangeDeps, tree: Tree, application: Work): Promise<Problem | undefined> {
   const ops = ordered(application.ops)
   const token = tokenOf(application)
   const done: Op[] = []

@@ -197,6 +197,19 @@ function flushContract(setup: Setup) {
       expect(calls).toEqual([])
     })
 
+    test("sessions with lines that are in no file yet are found again", async () => {
+      await using scene = await createScene(setup)
+      await scene.running({ session_id: "ses_a" })
+      await scene.opened({ session_id: "ses_b" })
+      const unwritten = async () => (await scene.store.unwritten("/project")).toSorted()
+      expect(await unwritten()).toEqual(["ses_a", "ses_b"])
+      expect(await scene.store.unwritten("/elsewhere")).toEqual([])
+      await scene.store.flushAudit("ses_a", () => {})
+      expect(await unwritten()).toEqual(["ses_b"])
+      await scene.opened({ session_id: "ses_a" })
+      expect(await unwritten()).toEqual(["ses_a", "ses_b"])
+    })
+
     test("lines that could not be appended come again", async () => {
       await using scene = await createScene(setup)
       await scene.running()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { omit } from "remeda"
-import { event } from "../../../../src/pass-over/domain/pass"
+import { event, type Pass } from "../../../../src/pass-over/domain/pass"
 import { createScene, moved, type Setup } from "./scene"
 
 const many = 8
@@ -159,6 +159,30 @@ export function lifeContract(setup: Setup) {
       await expect(bind(second)).rejects.toThrow()
       expect(await scene.traces(second)).toEqual(before)
       expect(await scene.store.byChild("ses_child")).toMatchObject({ id: first.id })
+    })
+
+    test("a child is bound to the pass that continues its own, and to one such pass alone; the newest is found", async () => {
+      await using scene = await createScene(setup)
+      const { store } = scene
+      const bind = (pass: Pass) =>
+        store.bind({
+          pass,
+          attempt: scene.attempt(pass, { child_session_id: "ses_child" }),
+          event: event(pass, "pass.attempt", scene.clock.now()),
+        })
+      const first = moved(await store.settle(scene.settled(moved(await bind(await scene.running())))))
+      const second = await scene.running({ continues_pass_id: first.id })
+      expect(await bind(second)).toMatchObject({ child_session_id: "ses_child" })
+      expect(await store.byChild("ses_child")).toMatchObject({ id: second.id })
+      moved(await store.settle(scene.settled(moved((await store.find(second.id)) ?? "stale"))))
+      const rival = await scene.running({ continues_pass_id: first.id })
+      const before = await scene.traces(rival)
+      await expect(bind(rival)).rejects.toThrow()
+      expect(await scene.traces(rival)).toEqual(before)
+      const third = await scene.running({ continues_pass_id: second.id })
+      await bind(third)
+      expect(await store.byChild("ses_child")).toMatchObject({ id: third.id })
+      expect((await store.find(first.id))?.child_session_id).toBe("ses_child")
     })
 
     test("a child that starts from scratch takes the place of the one before", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { omit } from "remeda"
 import { Pass } from "../../../../src/pass-over/domain/pass"
-import { createScene, type Setup } from "./scene"
+import { createScene, moved, type Setup } from "./scene"
 import { accepted } from "../../support/world"
 
 const many = 8
@@ -15,6 +15,7 @@ export function openContract(setup: Setup) {
         model: "some/model",
         overrides: { timeout_ms: 5_000 },
         parent_pass_id: scene.ids.pass(),
+        continues_pass_id: scene.ids.pass(),
         ancestors: ["alice", "scout"],
         originating_agent_id: "scout",
         chain_depth: 2,
@@ -48,6 +49,34 @@ export function openContract(setup: Setup) {
       await scene.store.open(input)
       expect(await scene.lines()).toMatchObject([{ ...omit(input.note, ["detail"]), seq: 1 }])
       expect(await scene.events()).toEqual([input.event])
+    })
+
+    test("a pass is continued by one at a time, and by another when that has ended", async () => {
+      await using scene = await createScene(setup)
+      const { store } = scene
+      const first = await scene.returned()
+      const on = () => scene.opening(scene.pass({ continues_pass_id: first.id }))
+      const second = accepted(await store.open(on())).pass
+      const before = await scene.traces(second)
+      expect(await store.open(on())).toEqual({ continued_by: second.id })
+      expect(await scene.traces(second)).toEqual(before)
+      const running = moved(await store.commit(scene.commit(second, "waiting_for_return")))
+      expect(await store.open(on())).toEqual({ continued_by: second.id })
+      moved(await store.settle(scene.settled(running)))
+      expect(accepted(await store.open(on())).created).toBe(true)
+      // Another pass is nobody's concern.
+      const other = scene.pass({ continues_pass_id: scene.ids.pass() })
+      expect(accepted(await store.open(scene.opening(other))).created).toBe(true)
+    })
+
+    test("of many that want to continue one pass at once, one does", async () => {
+      await using scene = await createScene(setup)
+      const first = await scene.returned()
+      const asks = Array.from({ length: many }, () => scene.opening(scene.pass({ continues_pass_id: first.id })))
+      const opened = await Promise.all(asks.map((ask) => scene.store.open(ask)))
+      expect(opened.filter((each) => "pass" in each)).toHaveLength(1)
+      expect(opened.filter((each) => "continued_by" in each)).toHaveLength(many - 1)
+      expect(await scene.store.list({ continues_pass_id: first.id })).toHaveLength(1)
     })
 
     test("a tool call that the host repeats is one pass, and the second answer shows where it stands", async () => {

@@ -56,13 +56,19 @@ export function readContract(setup: Setup) {
       const { store } = scene
       const a = await scene.opened({ session_id: "ses_a", root_session_id: "ses_root", directory: "/one" })
       const b = await scene.running({ session_id: "ses_b", root_session_id: "ses_root", directory: "/one" })
-      const c = await scene.running({ session_id: "ses_b", directory: "/two", parent_pass_id: b.id })
+      const c = await scene.running({
+        session_id: "ses_b",
+        directory: "/two",
+        parent_pass_id: b.id,
+        continues_pass_id: a.id,
+      })
       const d = moved(await store.commit(scene.commit(await scene.opened({ directory: "/two" }), "cancelled")))
       const ids = async (filter: PassFilter) => (await store.list(filter)).map(({ id }) => id)
       expect(await ids({})).toEqual([a.id, b.id, c.id, d.id])
       expect(await ids({ session_id: "ses_b" })).toEqual([b.id, c.id])
       expect(await ids({ root_session_id: "ses_root" })).toEqual([a.id, b.id])
       expect(await ids({ parent_pass_id: b.id })).toEqual([c.id])
+      expect(await ids({ continues_pass_id: a.id })).toEqual([c.id])
       expect(await ids({ directory: "/two" })).toEqual([c.id, d.id])
       expect(await ids({ status: ["initial", "cancelled"] })).toEqual([a.id, d.id])
       expect(await ids({ status: [] })).toEqual([])

@@ -9,6 +9,8 @@ export type Harness = {
   store: Store
   /** Every event that was written, in order. The port does not read them, so each store brings its own way. */
   events(): Promise<PassEvent[]>
+  /** Takes the audit lines of a session away, as pruning the audit does: that is nothing which the port does either. */
+  forgetLines(session_id: string): Promise<void>
   dispose(): Promise<void>
 }
 
@@ -34,7 +36,7 @@ export const moved = (result: Pass | "stale"): Pass => {
 }
 
 export async function createScene(setup: Setup): Promise<Scene> {
-  const { store, events, dispose } = await setup()
+  const { store, events, forgetLines, dispose } = await setup()
   const world = createWorld()
   const opened: Scene["opened"] = async (overrides, input) => {
     const { pass, created } = accepted(await store.open(world.opening(world.pass(overrides), input)))
@@ -49,6 +51,7 @@ export async function createScene(setup: Setup): Promise<Scene> {
     ...world,
     store,
     events,
+    forgetLines,
     opened,
     running,
     returned: async (overrides) => moved(await store.settle(world.settled(await running(overrides)))),

@@ -1,0 +1,115 @@
+import type { ToolContext, ToolDefinition, ToolResult } from "@opencode-ai/plugin"
+import type { Event } from "@opencode-ai/sdk/v2"
+import { readFileSync } from "node:fs"
+import { ORIGINATORS, type Mode } from "./agent/agent"
+import { redirectMentions } from "./agent/mention"
+import { register, type HostConfig } from "./agent/register"
+import { headless } from "./identity"
+import { somethingLeft } from "./left"
+import { projectFile } from "./pass-over/store/config-place"
+import { databasePath, globalConfigPath } from "./paths"
+import type { Core, CoreInput } from "./plugin"
+import { createObserved } from "./session/observed"
+import { homeOf, observedIn } from "./session/tree-map"
+import { STANDBY } from "./standby/name"
+import { TOOLS, type ShownTool } from "./tool/shown.gen"
+
+// By then an `opencode run` has its first answer; before a terminal or a server somebody still sits down.
+const CALM_MS = { headless: 5_000, attended: 1_000 }
+
+/** Whoever is in this process once is soon asked for again: the instances of trees come with passes that run. */
+const process_ = { loaded: false }
+
+/** What names an agent as one that passes work on: the source of a pair. */
+function sourcesIn(path: string): string[] {
+  try {
+    return [...readFileSync(path, "utf8").matchAll(/"([^"\n]*)->/g)].map(([, from = ""]) => from)
+  } catch {
+    return []
+  }
+}
+
+/** What stands for the rest of us until it is needed, and afterwards hands on to it. */
+function createCore(input: CoreInput) {
+  const state: { loading?: Promise<Core>; core?: Core } = {}
+  return {
+    /** Everything, loaded once. */
+    load(): Promise<Core> {
+      process_.loaded = true
+      state.loading ??= import("./plugin").then(({ createPlugin }) => (state.core = createPlugin(input)))
+      return state.loading
+    },
+    /** What there is, without loading it: before that no pass of ours runs here. */
+    now: (): Core | undefined | Promise<Core> => state.core ?? state.loading,
+  }
+}
+
+type Door = ReturnType<typeof createCore>
+
+const definition = (door: Door, tool: ShownTool): ToolDefinition => ({
+  description: tool.description,
+  // What we put here becomes a JSON schema with every property required; `define` puts the true one in its place.
+  args: {},
+  execute: (args, context) => execute(door, tool.name, args, context),
+})
+
+async function execute(door: Door, name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
+  try {
+    const core = await door.load()
+    return await core.execute(name, args, context)
+  } catch (error) {
+    return `Not done. E011: Pass Over could not be loaded (${String(error)}). → Do this part yourself, and tell the user this sentence.`
+  }
+}
+
+/** Fire and forget; what goes wrong is told when somebody needs it. */
+const quietly = (work: Promise<unknown>) => void work.catch(() => {})
+
+/**
+ * What opencode loads when it starts. It is small on purpose: the engine, its database and its libraries come when the
+ * first pass is made, when something was left behind, or when opencode has had time for its user.
+ */
+export function createDoor(input: CoreInput["input"]) {
+  // A tree of ours is heard with the ear that the one who made it listens with.
+  const observed = observedIn(input.directory) ?? createObserved()
+  const door = createCore({ input, observed })
+  // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
+  const home = homeOf(input.directory) ?? input
+  const state = { originators: new Set(ORIGINATORS), pause: undefined as Timer | undefined }
+  const busy = process_.loaded || STANDBY !== undefined || somethingLeft(databasePath())
+  if (busy) quietly(door.load())
+  if (!busy) state.pause = setTimeout(() => quietly(door.load()), headless() ? CALM_MS.headless : CALM_MS.attended)
+  state.pause?.unref()
+
+  /** Who passes work on where no file says anything about it. */
+  const plainly = (name: string, mode: Mode) => mode === "primary" || ORIGINATORS.includes(name)
+  const asked = () =>
+    [projectFile(home.directory, home.worktree), globalConfigPath()].some((path) =>
+      sourcesIn(path).some((from) => from !== "*" && !ORIGINATORS.includes(from)),
+    )
+
+  return {
+    async config(config: HostConfig) {
+      const originates = asked() ? (await door.load()).originates : plainly
+      state.originators = register(config, originates)
+    },
+    tools: Object.fromEntries(TOOLS.map((tool) => [tool.name, definition(door, tool)])),
+    define(toolID: string, output: { jsonSchema?: unknown }) {
+      const tool = TOOLS.find(({ name }) => name === toolID)
+      if (tool) output.jsonSchema = tool.parameters
+    },
+    message: redirectMentions((name) => state.originators.has(name)),
+    /** What we do around tool calls, once there is anything to do. */
+    hooks: async () => (await door.now())?.hooks,
+    event(event: Event) {
+      observed.hear(event)
+      const core = door.now()
+      if (core instanceof Promise) return void core.then((loaded) => loaded.event(event)).catch(() => {})
+      core?.event(event)
+    },
+    async dispose() {
+      clearTimeout(state.pause)
+      await (await door.now())?.dispose()
+    },
+  }
+}

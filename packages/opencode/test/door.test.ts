@@ -1,0 +1,82 @@
+import { afterAll, beforeEach, expect, test } from "bun:test"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
+import type { PluginInput, ToolContext } from "@opencode-ai/plugin"
+import type { HostConfig } from "../src/agent/register"
+import { createDoor } from "../src/door"
+import { TOOLS } from "../src/tool/shown.gen"
+import { createFolder } from "./pass-over/support/folder"
+
+const folder = createFolder()
+const before = { db: process.env.PASS_OVER_DB, config: process.env.XDG_CONFIG_HOME }
+const database = folder.at("data/pass-over.db")
+
+beforeEach(() => {
+  mkdirSync(folder.at("project/.opencode"), { recursive: true })
+  process.env.PASS_OVER_DB = database
+  process.env.XDG_CONFIG_HOME = folder.at("config")
+})
+
+afterAll(() => {
+  process.env.PASS_OVER_DB = before.db
+  process.env.XDG_CONFIG_HOME = before.config
+  if (before.db === undefined) delete process.env.PASS_OVER_DB
+  if (before.config === undefined) delete process.env.XDG_CONFIG_HOME
+  folder[Symbol.dispose]()
+})
+
+const nobody = new Proxy(
+  {},
+  { get: () => new Proxy(() => Promise.resolve({}), { get: () => () => Promise.resolve({}) }) },
+)
+
+const input = () =>
+  ({
+    client: nobody,
+    directory: folder.at("project"),
+    worktree: folder.at("project"),
+    serverUrl: new URL("http://127.0.0.1:1"),
+  }) as unknown as Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
+
+const denied = (config: HostConfig, name: string) =>
+  (config.agent?.[name]?.permission as Record<string, unknown> | undefined)?.pass_over === "deny"
+
+test("opencode starts with the door alone: our agents and tools are there, our engine and its database are not", async () => {
+  const door = createDoor(input())
+  const config: HostConfig = { agent: { helper: { mode: "subagent" } } }
+  await door.config(config)
+  expect(Object.keys(config.agent ?? {})).toEqual(
+    expect.arrayContaining(["alice", "scout", "audit", "inspector", "helper"]),
+  )
+  expect(denied(config, "alice")).toBe(false)
+  expect(denied(config, "scout")).toBe(false)
+  expect(denied(config, "helper")).toBe(true)
+  expect(Object.keys(door.tools)).toEqual(TOOLS.map(({ name }) => name))
+  const shown: { jsonSchema?: unknown } = {}
+  door.define("pass_over", shown)
+  expect(shown.jsonSchema).toMatchObject({ type: "object" })
+  expect(await door.hooks()).toBeUndefined()
+  door.event({ type: "session.idle", properties: { sessionID: "ses_1" } } as never)
+  expect(existsSync(database)).toBe(false)
+  await door.dispose()
+  expect(existsSync(database)).toBe(false)
+})
+
+test("a file that makes an agent pass work on is obeyed from the start", async () => {
+  writeFileSync(folder.at("project/.opencode/pass-over.json"), `{ "pairs": { "helper->audit": {} } }`)
+  const door = createDoor(input())
+  const config: HostConfig = { agent: { helper: { mode: "subagent" }, other: { mode: "subagent" } } }
+  await door.config(config)
+  expect(denied(config, "helper")).toBe(false)
+  expect(denied(config, "other")).toBe(true)
+  await door.dispose()
+})
+
+test("the first call brings the rest, and its answer comes from there", async () => {
+  const door = createDoor(input())
+  const context = { sessionID: "ses_1", messageID: "msg_1", agent: "alice", abort: new AbortController().signal }
+  const answer = await door.tools["pass_over_read"]?.execute({ id: "nothing" }, context as unknown as ToolContext)
+  expect(answer).toContain("Not done.")
+  expect(existsSync(database)).toBe(true)
+  expect(await door.hooks()).toBeDefined()
+  await door.dispose()
+})

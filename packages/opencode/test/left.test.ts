@@ -1,0 +1,54 @@
+import { Database } from "bun:sqlite"
+import { expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { LEFT, somethingLeft } from "../src/left"
+import { openStore } from "./pass-over/support/database"
+import { outcomeOf, started, VERDICT } from "./pass-over/support/drive"
+import { createEngineWorld } from "./pass-over/support/engine"
+import { createFolder } from "./pass-over/support/folder"
+
+const OWNER = { owner_id: `own_${"1".repeat(32)}`, pid: 1, process_start: "1", host: "here", place: "here" } as const
+
+test("nothing is left where there is no database, or one that nobody uses", () => {
+  using folder = createFolder()
+  expect(somethingLeft(folder.at("none.db"))).toBe(false)
+  openStore(folder.at("some.db"))[Symbol.dispose]()
+  expect(somethingLeft(folder.at("some.db"))).toBe(false)
+})
+
+test("every question that is asked of the database can be asked", () => {
+  using folder = createFolder()
+  openStore(folder.at("some.db"))[Symbol.dispose]()
+  using database = new Database(folder.at("some.db"))
+  for (const sql of LEFT) expect(database.query(sql).all()).toEqual([])
+})
+
+test("a process that is there, or was killed, is seen until it has left", async () => {
+  using folder = createFolder()
+  using database = openStore(folder.at("some.db"))
+  await database.store.enter(OWNER, 1)
+  expect(somethingLeft(folder.at("some.db"))).toBe(true)
+  await database.store.leave(OWNER.owner_id)
+  expect(somethingLeft(folder.at("some.db"))).toBe(false)
+})
+
+test("a result that was not brought is seen", async () => {
+  using folder = createFolder()
+  using world = createEngineWorld({ path: folder.at("some.db") })
+  world.host.script("audit", async (child) => {
+    await child.return(VERDICT)
+    return {}
+  })
+  world.host.deliver = async () => Promise.reject(new Error("not now"))
+  await outcomeOf(world, await started(world, { wait: false }))
+  expect(somethingLeft(folder.at("some.db"))).toBe(true)
+})
+
+test("who cannot tell says yes: a file that is no database, or one of another version", () => {
+  using folder = createFolder()
+  writeFileSync(folder.at("broken.db"), "this is no database, but it is long enough to be looked at as if it were one")
+  expect(somethingLeft(folder.at("broken.db"))).toBe(true)
+  using other = new Database(folder.at("other.db"))
+  other.run("create table pass_over_owners (other text)")
+  expect(somethingLeft(folder.at("other.db"))).toBe(true)
+})
