@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { call, createModel, createSandbox, say, type ModelRequest } from "@pass-over/rehearsal"
+import { call, createModel, createSandbox, gate, hold, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { eventually, passOver } from "../support/launcher"
 import { createWorld, endWorld, plugin, storeOf, toolCalls, type World } from "../support/opencode"
 
@@ -112,6 +112,9 @@ test("what a person declines goes back to the child in its own session; the whol
   ).toHaveLength(1)
   expect(texts).toHaveLength(2)
 
+  // What it did before is no part of this result.
+  const used = (await store.outcome(second!.id))?.output.artifacts.filter(({ type }) => type === "tool_result")
+  expect(used).toHaveLength(1)
   const [change] = await store.changes(second!.id)
   expect(change?.files.map(({ path }) => path)).toEqual(["a.txt", "b.txt"])
   expect(change?.notes).toEqual([])
@@ -241,4 +244,48 @@ test("days later, with no opencode open, one is started: the tree is made again 
   expect(box.read("a.txt")).toBe(LINES.replace("line 3\n", "line three\n"))
   model.verify()
   store.close()
+})
+
+test("opencode killed while a child goes on: what it did since is the result, with its changes, and none of what was before", async () => {
+  await using model = await createModel()
+  await using box = await createSandbox({ model, plugins: [await plugin()], files: { "a.txt": LINES } })
+  box.write(".opencode/pass-over.json", "{}")
+  box.seed(join(box.project, ".opencode"))
+  const there = gate()
+  model.play({
+    agents: {
+      alice: [pass(), (request: ModelRequest) => pass({ objective: "Now the other", continue: idOf(request) })],
+      audit: [
+        run("sed -i 's/^line 3$/three/' a.txt"),
+        back(),
+        run("sed -i 's/^line 9$/nine/' a.txt"),
+        reply(say("Half of it."), hold(there)),
+      ],
+    },
+  })
+  const server = await box.serve()
+  void server.prompt({ agent: "alice", text: "Go." }).catch(() => {})
+  await there.reached
+  await server.kill()
+  const next = await box.serve()
+  await next.client.app.agents()
+  const store = storeOf(box)
+  const outcome = await eventually(async () => {
+    const [, second] = await store.list({})
+    const found = second && (await store.outcome(second.id))
+    return found?.transcript === "read" ? { ...found, pass: second } : undefined
+  }, "the outcome")
+  expect(outcome.error_code).toBe("E011")
+  const of = (type: string) => outcome.output.artifacts.filter((artifact) => artifact.type === type)
+  expect(JSON.stringify(of("tool_result").map((artifact) => "input" in artifact && artifact.input))).toContain("nine")
+  expect([of("tool_result").length, of("file_modification").length]).toEqual([1, 1])
+  // The tree had what was made before on top, and so has the proposal.
+  const [modified] = of("file_modification")
+  const content = modified && "new_content" in modified ? modified.new_content : ""
+  expect(content).toBe(LINES.replace("line 3\n", "three\n").replace("line 9\n", "nine\n"))
+  store.close()
+  await next.client.instance.dispose()
+  await next.stop()
+  expect(await box.leftovers(5_000)).toEqual([])
+  model.play({ agents: {} })
 })
