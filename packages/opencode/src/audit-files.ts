@@ -7,8 +7,8 @@ import type { ConfigFiles } from "./pass-over/store/config-file"
 
 // The database has every line at once; its copy in files may come a moment later, and then for several at a time:
 // opencode answers its user first.
-const QUIET_MS = 250
-const LATEST_MS = 1_000
+const QUIET_MS = 500
+const LATEST_MS = 2_000
 
 export type AuditFiles = {
   /** A session has new lines. It never throws and is not waited for. */
@@ -31,11 +31,6 @@ export function keepAuditFiles({ engine, directory, files, log }: AuditFilesOpti
   const waiting = new Set<string>()
   const state = { since: 0, unarm: () => {} }
 
-  const write = (session_id: string, folder: string) =>
-    engine.store
-      .flushAudit(session_id, (lines) => appendLines(folder, lines))
-      .catch((error: unknown) => log("warn", "the audit log could not be written", { folder, error: String(error) }))
-
   async function flush() {
     state.unarm()
     const sessions = [...waiting]
@@ -44,7 +39,9 @@ export function keepAuditFiles({ engine, directory, files, log }: AuditFilesOpti
       const audit = resolveAudit(files.read())
       if (!audit.log_all_passes || sessions.length === 0) return
       const folder = auditFolder(directory, audit.log_directory)
-      for (const session_id of sessions) await write(session_id, folder)
+      await engine.store
+        .flushAudit(sessions, (lines) => appendLines(folder, lines))
+        .catch((error: unknown) => log("warn", "the audit log could not be written", { folder, error: String(error) }))
     } catch (error) {
       log("warn", "the audit log waits for a valid configuration", { error: String(error) })
     }

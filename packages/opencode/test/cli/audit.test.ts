@@ -22,7 +22,7 @@ async function recorded(home: Home, objective = "Check the totals") {
   })
   const runner = await started(world, { objective })
   await outcomeOf(world, runner)
-  await world.engine.store.flushAudit(runner.pass.session_id, (lines) => appendLines(logs(home), lines))
+  await world.engine.store.flushAudit([runner.pass.session_id], (lines) => appendLines(logs(home), lines))
   return runner.pass
 }
 

@@ -154,7 +154,15 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
     return of.continues_pass_id === null ? starting : [...anew(rights), ...starting]
   }
   const runner = createRunner(
-    { ...engine, host, workspaces: project.workspaces, tree: project.tree, changed: progress.changed, rules },
+    {
+      ...engine,
+      host,
+      workspaces: project.workspaces,
+      tree: project.tree,
+      changed: progress.changed,
+      rules,
+      busy: () => engine.running.all().length > 0,
+    },
     pass,
     { request, manifest, constraints: pass.constraints },
     { time_ms: pass.timeout_ms, idle_ms: values.idle_timeout_ms },

@@ -209,8 +209,8 @@ export type Store = LookupStore &
     attempts(id: PassID): Promise<Attempt[]>
     repeated(input: { root_session_id: string; from: string; to: string; objective_hash: string }): Promise<number>
     audit(filter: AuditFilter): Promise<AuditLine[]>
-    /** Brings the log file of a session up to date with its audit lines; `append` is synchronous and gets whole lines in order. */
-    flushAudit(session_id: string, append: (lines: AuditLine[]) => void): Promise<void>
+    /** Brings the log files of sessions up to date with their audit lines; `append` is synchronous and gets whole lines in order. */
+    flushAudit(session_ids: readonly string[], append: (lines: AuditLine[]) => void): Promise<void>
     /** The sessions of a project with lines of late that are not in their files yet. */
     unwritten(directory: string): Promise<string[]>
     events(after: number, limit: number): Promise<StoredEvent[]>

@@ -61,7 +61,7 @@ export function liveView({ pass, run }: Runner, clock: Clock): LivePass {
     cost: run.usage.cost,
     waits: run.waits,
     deadline_at: halted ? null : Math.round(now + remaining(run, mono)),
-    idle_at: halted || run.phase === "staged" ? null : Math.round(now + run.active + run.idle_ms - mono),
+    idle_at: halted ? null : Math.round(now + run.active + run.idle_ms - mono),
     time_updated: now,
   }
 }

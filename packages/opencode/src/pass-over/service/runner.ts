@@ -36,10 +36,14 @@ export type Runner = {
 }
 
 const FAREWELL_MS = 1_500
+// While others are at work it waits for them, this often at the most.
+const FAREWELL_TURNS = 6
 // A child that was told to stop comes to rest in no time, unless its host hangs.
 const REST_MS = 5_000
 
 export type RunnerOptions = RunDeps & {
+  /** Whether passes run in this process just now. */
+  busy: () => boolean
   /** Called on every change that somebody may want to see. */
   changed: (runner: Runner) => void
 }
@@ -175,12 +179,16 @@ function seenFrom(live: Live, deps: RunDeps, { drive, changed, begin: first, out
  * What a pass does when it has its outcome: gives its place back, and closes its transcript. That is only for readers and
  * must not slow the originator down; whoever goes on in the child's session has it done at once.
  */
-async function putAway(deps: RunDeps, live: Live, output: Outcome["output"], resting: Promise<unknown>) {
+async function putAway(deps: RunnerOptions, live: Live, output: Outcome["output"], resting: Promise<unknown>) {
   const { clock, closings } = deps
   const { child_session_id } = live.pass
   const left = leavePlace(deps, live)
   const later = Promise.withResolvers<void>()
-  const unarm = clock.after(FAREWELL_MS, later.resolve)
+  let unarm = () => {}
+  const wait = (turns: number) => {
+    unarm = clock.after(FAREWELL_MS, () => (turns > 1 && deps.busy() ? wait(turns - 1) : later.resolve()))
+  }
+  wait(FAREWELL_TURNS)
   const closed = later.promise.then(() => farewell(deps, live.pass, output))
   const all = async () => {
     unarm()

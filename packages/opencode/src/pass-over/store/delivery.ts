@@ -1,7 +1,7 @@
 import { and, asc, eq, ne, sql } from "drizzle-orm"
 import { once } from "remeda"
 import type { Delivery, Store } from "../service/port"
-import { commitMove } from "./pass"
+import { applyMove } from "./pass"
 import { DeliveryTable, PassOverRequestTable, ReturnContextTable } from "./pass-over.sql"
 import { toPass } from "./row"
 import type { Base, Row } from "./statement"
@@ -53,7 +53,7 @@ export function createDeliveries({ db, run, write }: Base): Deliveries {
     delivered: ({ pass_over_id, message_id, at, commit }) =>
       write(() => {
         const rows = statements().delivered.all({ pass_over_id, message_id, at })
-        if (rows.length === 1 && commit) commitMove(run, commit)
+        if (rows.length === 1 && commit) applyMove(run, commit)
         return rows.length === 1
       }),
 

@@ -38,14 +38,16 @@ export function createLog({ db, write }: Base): Pick<Store, "flushAudit" | "unwr
   return {
     // The append happens under the write lock, so that two processes never write the same lines. If it fails, nothing is
     // recorded; if the process dies after it, the file itself knows which lines it holds.
-    flushAudit: (session_id, append) =>
+    flushAudit: (session_ids, append) =>
       write(() => {
         const { reached, missing, note } = statements()
-        const lines = missing.all({ session_id, reached: reached.get({ session_id })?.seq ?? 0 }).map(toLine)
-        const last = lines.at(-1)
-        if (!last) return
-        append(lines)
-        note.run({ session_id, seq: last.seq, time_updated: last.timestamp })
+        const lines = session_ids.map((session_id) =>
+          missing.all({ session_id, reached: reached.get({ session_id })?.seq ?? 0 }).map(toLine),
+        )
+        if (lines.every(({ length }) => length === 0)) return
+        append(lines.flat())
+        for (const last of lines.flatMap((one) => one.at(-1) ?? []))
+          note.run({ session_id: last.session_id, seq: last.seq, time_updated: last.timestamp })
       }),
 
     unwritten: async (directory) =>

@@ -1,5 +1,4 @@
 import type { Pass } from "../domain/pass"
-import { open as stillOpen } from "../domain/return-context"
 import type { Attempt, Commit, OpenPass, Opened, Settled, Store } from "../service/port"
 import { moveDetail, outcomeDetail, passDetail } from "./audit-detail"
 import { announce, record } from "./record"
@@ -34,6 +33,9 @@ function insertPass({ insert }: Statements, input: OpenPass) {
 // The fence keeps out an owner that was taken for dead: it may still be running, but the pass is not its any more.
 const owned = ({ select }: Statements, pass: Pass) =>
   select.fenced.get({ id: pass.id, fence: pass.fence }) !== undefined
+
+const goesOn = ({ select }: Statements, pass: Pass) =>
+  select.goesOn.get({ id: pass.id, fence: pass.fence }) !== undefined
 
 /** Moves the return context if nobody moved it first. */
 function moved(run: Statements, { pass, move, at }: Commit): boolean {
@@ -98,13 +100,17 @@ function putAttempt(run: Statements, attempt: Attempt) {
 
 const after = (run: Statements, pass: Pass) => run.pass.byId({ id: pass.id }) ?? pass
 
-/** A move with its audit line and its event, inside a transaction that somebody else holds. */
-export function commitMove(run: Statements, input: Commit): Pass | "stale" {
-  if (!moved(run, input)) return "stale"
+/** A move with its audit line and its event; whether it could be made. */
+export function applyMove(run: Statements, input: Commit): boolean {
+  if (!moved(run, input)) return false
   if (input.move.to === "waiting_for_return") stamp(run, input.pass, { time_started: input.at })
   record(run, input.note, input.event, moveDetail(input))
-  return after(run, input.pass)
+  return true
 }
+
+/** The same, with the pass as it is then, inside a transaction that somebody else holds. */
+export const commitMove = (run: Statements, input: Commit): Pass | "stale" =>
+  applyMove(run, input) ? after(run, input.pass) : "stale"
 
 function settle({ run, slots }: Pick<Base, "run" | "slots">, input: Settled): Pass | "stale" {
   if (!moved(run, input)) return "stale"
@@ -134,9 +140,8 @@ function openPass(base: Base, input: OpenPass): Opened {
 }
 
 function bind(run: Statements, { pass, attempt, event, dispatch }: Parameters<Store["bind"]>[0]): Pass | "stale" {
-  const current = run.pass.byId({ id: pass.id })
-  if (!current || !stillOpen(current.status) || current.fence !== pass.fence) return "stale"
-  if (dispatch && commitMove(run, dispatch) === "stale") return "stale"
+  if (!goesOn(run, pass)) return "stale"
+  if (dispatch && !applyMove(run, dispatch)) return "stale"
   run.update.bound.run({ id: pass.id, fence: pass.fence, child_session_id: attempt.child_session_id })
   putAttempt(run, attempt)
   announce(run, event)
@@ -159,8 +164,7 @@ export function createPasses(base: Base): Passes {
 
     stage: ({ pass, report, event }) =>
       write(() => {
-        const current = run.pass.byId({ id: pass.id })
-        if (!current || !stillOpen(current.status) || current.fence !== pass.fence) return "ended"
+        if (!goesOn(run, pass)) return "ended"
         if (run.update.staged.all({ id: pass.id, staged: JSON.stringify(report) }).length === 0) return "already"
         announce(run, event)
         return "staged"

@@ -135,6 +135,12 @@ function selects(db: BunSQLiteDatabase) {
     .from(PassOverRequestTable)
     .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence"))))
     .prepare()
+  const goesOn = db
+    .select({ id: PassOverRequestTable.id })
+    .from(PassOverRequestTable)
+    .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
+    .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence")), OPEN))
+    .prepare()
   const lastLine = db
     .select({ seq: AuditTable.seq, hash: AuditTable.hash })
     .from(AuditTable)
@@ -170,7 +176,7 @@ function selects(db: BunSQLiteDatabase) {
     .where(eq(WorkArtifactTable.pass_over_id, at("id")))
     .orderBy(asc(WorkArtifactTable.position))
     .prepare()
-  return { fenced, lastLine, anchor, repeated, output, artifacts }
+  return { fenced, goesOn, lastLine, anchor, repeated, output, artifacts }
 }
 
 /** All that runs in every pass, built once. */

@@ -26,6 +26,14 @@ const tooOld = (path: string) =>
  * and wants to write later is refused at once when somebody else wrote in between, whatever the timeout.
  */
 export function createWriter(client: Database, path: string): Writer {
+  const [begin, commit, rollback] = [client.query("BEGIN IMMEDIATE"), client.query("COMMIT"), client.query("ROLLBACK")]
+  const undo = () => {
+    try {
+      if (client.inTransaction) rollback.run()
+    } catch {
+      // What went wrong first is what has to be told.
+    }
+  }
   return async (work) => {
     // Asked each time: an opencode of another project may bring the database forward while this one runs.
     const guarded = () => {
@@ -35,8 +43,12 @@ export function createWriter(client: Database, path: string): Writer {
     const until = performance.now() + PATIENCE_MS
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        return client.transaction(guarded).immediate()
+        begin.run()
+        const result = guarded()
+        commit.run()
+        return result
       } catch (error) {
+        undo()
         if (!busy(error) || performance.now() > until) throw storeError(error, path)
       }
       // Writers that were refused together would come back together.

@@ -107,7 +107,7 @@ async function run(folder: Folder, texts: readonly string[]): Promise<{ files: B
     await pass(world, texts.slice(from, from + EACH))
   }
   for (const text of texts.slice(0, 12)) await failing(world, text)
-  await world.engine.store.flushAudit("ses_root", (lines) => appendLines(folder.at("logs"), lines))
+  await world.engine.store.flushAudit(["ses_root"], (lines) => appendLines(folder.at("logs"), lines))
   // Before it is closed: then the WAL is still there.
   const files = written(folder)
   world[Symbol.dispose]()

@@ -38,7 +38,7 @@ async function place(): Promise<Place> {
   await outcomeOf(world, second)
   await outcomeOf(world, await started(world, { continue: second.pass.id }))
   const logs = folder.at(LOGS)
-  await world.engine.store.flushAudit("ses_root", (lines) => appendLines(logs, lines))
+  await world.engine.store.flushAudit(["ses_root"], (lines) => appendLines(logs, lines))
   const opened = openAudit({ path, directory: folder.path, log_directory: LOGS })
   if (!opened.ok) throw new Error(opened.problem)
   const { audit } = opened
@@ -200,7 +200,7 @@ describe("prune", () => {
     const at = it.world.clock.now()
     it.world.clock.shift(70 * DAY)
     await outcomeOf(it.world, await started(it.world))
-    await it.world.engine.store.flushAudit("ses_root", (lines) => appendLines(it.logs, lines))
+    await it.world.engine.store.flushAudit(["ses_root"], (lines) => appendLines(it.logs, lines))
     const before = (await it.audit.verify()).lines
     expect(await it.audit.prune({ retention_days: 90, now: at + 70 * DAY })).toMatchObject({ lines: 0, files: 0 })
     const pruned = await it.audit.prune({ retention_days: 30, now: at + 70 * DAY })
@@ -213,7 +213,7 @@ describe("prune", () => {
     expect(await it.audit.prune({ retention_days: 1, now: at + 400 * DAY })).toMatchObject({ files: 1 })
     expect((await it.audit.query()).lines).toEqual([])
     await outcomeOf(it.world, await started(it.world))
-    await it.world.engine.store.flushAudit("ses_root", (lines) => appendLines(it.logs, lines))
+    await it.world.engine.store.flushAudit(["ses_root"], (lines) => appendLines(it.logs, lines))
     expect(await it.audit.verify()).toMatchObject({ ok: true, faults: [] })
   })
 

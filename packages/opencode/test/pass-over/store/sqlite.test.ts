@@ -85,7 +85,7 @@ describe("a transaction", () => {
     using other = connect(path)
     await database.store.open(createWorld().opening())
     const tries: string[] = []
-    await database.store.flushAudit("ses_alice", () => {
+    await database.store.flushAudit(["ses_alice"], () => {
       try {
         other.client.run("BEGIN IMMEDIATE")
         tries.push("got the lock")

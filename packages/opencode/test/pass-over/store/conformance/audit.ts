@@ -168,7 +168,7 @@ function flushContract(setup: Setup) {
     test("hands over every line once, in order, and then only what is new", async () => {
       await using scene = await createScene(setup)
       const got: AuditLine[] = []
-      const flush = () => scene.store.flushAudit("ses_alice", (lines) => void got.push(...lines))
+      const flush = () => scene.store.flushAudit(["ses_alice"], (lines) => void got.push(...lines))
       await scene.running()
       await flush()
       expect(got).toEqual(await scene.lines())
@@ -185,15 +185,15 @@ function flushContract(setup: Setup) {
       await scene.opened({ session_id: "ses_a" })
       await scene.running({ session_id: "ses_b" })
       const got: AuditLine[] = []
-      await scene.store.flushAudit("ses_a", (lines) => void got.push(...lines))
-      await scene.store.flushAudit("ses_b", (lines) => void got.push(...lines))
+      await scene.store.flushAudit(["ses_a"], (lines) => void got.push(...lines))
+      await scene.store.flushAudit(["ses_b"], (lines) => void got.push(...lines))
       expect(got.map(({ session_id, seq }) => `${session_id} ${seq}`)).toEqual(["ses_a 1", "ses_b 1", "ses_b 2"])
     })
 
     test("with nothing new, nothing is appended", async () => {
       await using scene = await createScene(setup)
       const calls: number[] = []
-      await scene.store.flushAudit("ses_alice", (lines) => void calls.push(lines.length))
+      await scene.store.flushAudit(["ses_alice"], (lines) => void calls.push(lines.length))
       expect(calls).toEqual([])
     })
 
@@ -204,7 +204,7 @@ function flushContract(setup: Setup) {
       const unwritten = async () => (await scene.store.unwritten("/project")).toSorted()
       expect(await unwritten()).toEqual(["ses_a", "ses_b"])
       expect(await scene.store.unwritten("/elsewhere")).toEqual([])
-      await scene.store.flushAudit("ses_a", () => {})
+      await scene.store.flushAudit(["ses_a"], () => {})
       expect(await unwritten()).toEqual(["ses_b"])
       await scene.opened({ session_id: "ses_a" })
       expect(await unwritten()).toEqual(["ses_a", "ses_b"])
@@ -214,13 +214,13 @@ function flushContract(setup: Setup) {
       await using scene = await createScene(setup)
       await scene.running()
       const full = new Error("no space left on device")
-      const failing = scene.store.flushAudit("ses_alice", () => {
+      const failing = scene.store.flushAudit(["ses_alice"], () => {
         throw full
       })
       await expect(failing).rejects.toBe(full)
       await scene.opened()
       const got: AuditLine[] = []
-      await scene.store.flushAudit("ses_alice", (lines) => void got.push(...lines))
+      await scene.store.flushAudit(["ses_alice"], (lines) => void got.push(...lines))
       expect(got).toEqual(await scene.lines())
     })
 
@@ -230,7 +230,7 @@ function flushContract(setup: Setup) {
       await Promise.all(
         Array.from({ length: many }, async () => {
           await scene.opened()
-          await scene.store.flushAudit("ses_alice", (lines) => void got.push(...lines))
+          await scene.store.flushAudit(["ses_alice"], (lines) => void got.push(...lines))
         }),
       )
       expect(got).toEqual(await scene.lines())
