@@ -9,8 +9,7 @@ import { somethingLeft } from "./left"
 import { projectFile } from "./pass-over/store/config-place"
 import { databasePath, globalConfigPath } from "./paths"
 import type { Core, CoreInput } from "./plugin"
-import { createObserved } from "./session/observed"
-import { homeOf, observedIn } from "./session/tree-map"
+import { earAt, homeOf } from "./session/tree-map"
 import { STANDBY } from "./standby/name"
 import { TOOLS, type ShownTool } from "./tool/shown.gen"
 
@@ -70,9 +69,7 @@ const quietly = (work: Promise<unknown>) => void work.catch(() => {})
  * first pass is made, when something was left behind, or when opencode has had time for its user.
  */
 export function createDoor(input: CoreInput["input"]) {
-  // A tree of ours is heard with the ear that the one who made it listens with.
-  const observed = observedIn(input.directory) ?? createObserved()
-  const door = createCore({ input, observed })
+  const door = createCore({ input, observed: earAt(input.directory) })
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
   const home = homeOf(input.directory) ?? input
   const state = { originators: new Set(ORIGINATORS), pause: undefined as Timer | undefined }
@@ -102,7 +99,8 @@ export function createDoor(input: CoreInput["input"]) {
     /** What we do around tool calls, once there is anything to do. */
     hooks: async () => (await door.now())?.hooks,
     event(event: Event) {
-      observed.hear(event)
+      // Asked each time: a tree that was given back gets a new ear with its next child.
+      earAt(input.directory).hear(event)
       const core = door.now()
       if (core instanceof Promise) return void core.then((loaded) => loaded.event(event)).catch(() => {})
       core?.event(event)

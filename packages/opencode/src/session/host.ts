@@ -80,7 +80,8 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
 
     messages: async (session_id) => {
       const seen = observed.transcript(session_id)
-      if (seen) return seen.map(toMessage)
+      // Whoever has heard nothing of a session may not have been listening.
+      if (seen && seen.length > 0) return seen.map(toMessage)
       const stored = await call("read a session's messages", client.session.messages({ sessionID: session_id }))
       return stored.map(toMessage)
     },

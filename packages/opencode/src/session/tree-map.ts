@@ -1,8 +1,8 @@
 import type { PluginInput } from "@opencode-ai/plugin"
 import { createObserved, type Observed } from "./observed"
 
-// The trees that this process has made, each with what its instance of opencode was heard saying. The instance of a
-// tree loads this plugin once more, and both have to hear with the same ear.
+// What the instance of each directory was heard saying, and the trees that this process has made. The instance of a tree
+// loads this plugin once more, perhaps before anybody has made it a tree of ours: all have to hear with the same ear.
 const heard = new Map<string, Observed>()
 const trees = new Map<string, Home>()
 
@@ -12,16 +12,15 @@ export type Home = Pick<PluginInput, "directory" | "worktree">
 /** The project that a directory stands for, where it is, or was, a tree of ours. */
 export const homeOf = (directory: string): Home | undefined => trees.get(directory)
 
-/** The ear of a directory, where it is a tree of ours. */
-export const observedIn = (directory: string): Observed | undefined => heard.get(directory)
-
-/** A directory becomes a tree of a project; what is heard there goes to the ear that comes back. */
-export function enterTree(directory: string, home: Home): Observed {
+/** The one ear of a directory, whoever comes first: its instance of opencode, or who works there. */
+export function earAt(directory: string): Observed {
   const observed = heard.get(directory) ?? createObserved()
   heard.set(directory, observed)
-  trees.set(directory, home)
   return observed
 }
+
+/** A directory becomes a tree of a project. */
+export const enterTree = (directory: string, home: Home) => void trees.set(directory, home)
 
 /** Whether anybody listened there until now. */
 export const leaveTree = (directory: string): boolean => heard.delete(directory)

@@ -10,7 +10,7 @@ import { dead } from "../pass-over/service/recover"
 import { databasePath } from "../runtime"
 import { connect } from "./client"
 import { createHost } from "./host"
-import { enterTree, homeOf, leaveTree } from "./tree-map"
+import { earAt, enterTree, homeOf, leaveTree } from "./tree-map"
 import { createWorkspaces } from "./worktree"
 
 type Input = Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
@@ -19,8 +19,8 @@ type Input = Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl"
 export const hostAt =
   (input: Input) =>
   (directory: string): Host => {
-    const observed = enterTree(directory, homeOf(input.directory) ?? input)
-    return createHost({ client: connect({ ...input, directory }), directory, observed })
+    enterTree(directory, homeOf(input.directory) ?? input)
+    return createHost({ client: connect({ ...input, directory }), directory, observed: earAt(directory) })
   }
 
 const VERSION = "1.18.33"

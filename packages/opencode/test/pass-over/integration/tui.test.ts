@@ -26,9 +26,23 @@ beforeAll(async () => {
     model: held.model,
     plugins: [server],
     tuiPlugins: [join(dirname(server), "tui.js")],
+    config: {
+      agent: {
+        dora: { mode: "subagent", description: "Digs", prompt: "You dig.", permission: { "*": "allow" } },
+        wren: {
+          mode: "subagent",
+          description: "Does",
+          prompt: "You do.",
+          permission: { "*": "allow", bash: { "echo asked*": "ask" } },
+        },
+      },
+    },
     files: {
       "src/total.ts": "export const a = 1\n",
-      ".opencode/pass-over.json": JSON.stringify({ pairs: { "alice->audit": { require_confirmation: true } } }),
+      ".opencode/pass-over.json": JSON.stringify({
+        // The source of a pair may pass work on, whatever its mode.
+        pairs: { "alice->audit": { require_confirmation: true }, "dora->wren": {} },
+      }),
     },
   })
 })
@@ -46,7 +60,7 @@ async function terminal() {
   return tui
 }
 
-const handover = (objective: string) => call("pass_over", { subagent: "audit", objective, reason: "test" })
+const handover = (objective: string, subagent = "audit") => call("pass_over", { subagent, objective, reason: "test" })
 
 test("a pass asks, is approved by a key, is seen running with its countdown, and one step leads to its child and back", async () => {
   const door = gate()
@@ -129,5 +143,30 @@ test("a question that is answered elsewhere goes away by itself, and an empty in
   await tui.waitFor("What waits for you")
   await tui.send("Enter")
   await tui.waitFor("Nothing waits for you.")
+  held.model.verify()
+})
+
+test("what a child of a child needs the user's word for is asked at the root, and their word is carried out", async () => {
+  const told: string[] = []
+  held.model.play({
+    agents: {
+      alice: [handover("Dig", "dora"), answer],
+      dora: [handover("Do it", "wren"), back],
+      wren: [
+        call("bash", { command: "echo asked the user", description: "Say so" }),
+        (request: ModelRequest) => (told.push(request.result("bash") ?? ""), back),
+      ],
+    },
+  })
+  await using tui = await terminal()
+  await tui.type("Go")
+  await tui.send("Enter")
+  // The host's own question, put where the user is; each pass above says that it waits for them.
+  const asked = await tui.waitFor("$ echo asked the user")
+  expect(asked).toContain("Permission required")
+  await tui.waitFor(/alice → dora\s+waits for you\s+[\s\S]*dora → wren\s+waits for you/)
+  await tui.send("Enter")
+  await tui.waitFor(/Heard: .*dora: approved/)
+  expect(told[0]).toContain("asked the user")
   held.model.verify()
 })
