@@ -118,7 +118,7 @@ if (!known) throw new Error("no pass was made")
 async function line() {
   const at = Date.now()
   await engine.store.refuse(note(known!, { action: "refused", actor: "alice", at }), event(known!, "pass.refused", at))
-  await engine.store.flushAudit(known!.session_id, (lines) => appendLines(folder, lines))
+  await engine.store.flushAudit([known!.session_id], (lines) => appendLines(folder, lines))
 }
 
 const hop = { from: "scout", to: "audit" }
