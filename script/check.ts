@@ -13,7 +13,8 @@ const UNIT = {
     ...[
       "**/integration/**",
       "**/proof/**",
-      "**/kill.test.ts",
+      "**/*kill.test.ts",
+      "**/contention.test.ts",
       "**/node_modules/**",
       "packages/rehearsal/**",
       "packages/app/**",
