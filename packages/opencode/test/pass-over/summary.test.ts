@@ -56,6 +56,13 @@ describe("a summary by rules", () => {
     )
   })
 
+  test("does not end twice what somebody has ended already", () => {
+    const artifacts = [finding({ severity: "error", message: "It subtracts.", suggested_fix: "Add. " })]
+    const text = summarise({ artifacts, style: "narrative", max_length: 5_000 }, byteLength)
+    expect(text).toContain("It subtracts. Fix: Add.")
+    expect(text).not.toContain("..")
+  })
+
   test("as an account is made of sentences", () => {
     expect(told({ style: "narrative" })).toBe(
       [

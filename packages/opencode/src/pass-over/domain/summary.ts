@@ -32,9 +32,12 @@ function focused(artifacts: readonly WorkArtifact[], focus: Focus) {
 
 type Content = ReturnType<typeof focused>
 
+/** What somebody wrote as a sentence of its own, inside one of ours. */
+const inside = (text: string) => text.replace(/[.\s]+$/, "")
+
 const findingText = ({ severity, message, location, suggested_fix }: FindingArtifact) =>
   line(
-    `${severity}${location ? ` at ${place(location)}` : ""}: ${message}${suggested_fix ? `. Fix: ${suggested_fix}` : ""}`,
+    `${severity}${location ? ` at ${place(location)}` : ""}: ${inside(message)}${suggested_fix ? `. Fix: ${inside(suggested_fix)}` : ""}`,
   )
 
 /** "3 findings (1 error, 2 warnings)" */
@@ -75,7 +78,7 @@ function narrative(content: Content): string[] {
     ...(worst ? [`The most serious is ${findingText(worst)}.`] : []),
     ...(content.counted ? [] : others.map((one) => `There is also ${findingText(one)}.`)),
     ...decisions.map(({ question, answer, reasoning }) =>
-      line(`Asked "${question}" the answer was ${answer}${reasoning ? `, because ${reasoning}` : ""}.`),
+      line(`Asked "${question}" the answer was ${answer}${reasoning ? `, because ${inside(reasoning)}` : ""}.`),
     ),
     ...(modified.length > 0
       ? [
