@@ -153,13 +153,13 @@ async function read(engine: Engine, project: Project, { pass, outcome }: { pass:
     engine.log("warn", "what it changed could not be taken", { pass_over_id: pass.id, error: String(error) })
     return undefined
   })
+  // Whoever ended it has said why; of one that was interrupted nobody could.
+  const why = (await engine.store.attempts(pass.id)).at(-1)?.error_message ?? "the opencode that ran it has ended"
   const { completed_at = engine.clock.now(), wall_time_ms, subagent_compute_ms } = outcome.output.metadata
   const whole = outcomeOf({
     pass,
     report,
-    failure: outcome.error_code
-      ? { code: outcome.error_code, message: "the opencode that ran it has ended" }
-      : undefined,
+    failure: outcome.error_code ? { code: outcome.error_code, message: why } : undefined,
     messages,
     usage: outcome.usage,
     at: completed_at,

@@ -78,7 +78,7 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
     waited_ms: Math.round(live.run.waited_ms),
     attempt: endAttempt(live, at, failure),
     taken: taken?.of,
-    late: taken === undefined,
+    late: taken === undefined && child !== null,
   }
   const outcome = outcomeOf(facts)
   return applied(deps, live, await record(deps, live, facts, outcome))

@@ -75,7 +75,9 @@ export function createGates(base: Base): GateStore {
       .prepare(),
   )
   const nothing = ({ gate_id, pass_over_id, run_id }: Parameters<GateStore["withdraw"]>[0]) =>
-    gate_id === undefined && run_id === undefined && pending().get({ pass_over_id }) === undefined
+    gate_id === undefined &&
+    run_id === undefined &&
+    (pass_over_id === undefined || pending().get({ pass_over_id }) === undefined)
   return {
     ask: ({ gate, event, note }) =>
       write(() => {

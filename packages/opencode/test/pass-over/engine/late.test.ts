@@ -84,6 +84,9 @@ test("an outcome is not late because what was changed takes long to read; it is 
   const full = whole(world.engine, world.project, runner.pass, outcome)
   await world.clock.advance(5_000)
   expect((await full).output.summary.change).toMatchObject({ origin: "isolated", files: 1 })
+  // Why it ended stays what it was.
+  expect((await full).output.completion_reason).toBe(outcome.output.completion_reason)
+  expect(outcome.output.completion_reason).toContain("its time of 2.0 s was up")
   expect(await world.engine.store.changes(runner.pass.id)).toHaveLength(1)
   expect(seen).toEqual({ collected: 1, released: 1, releasedWhileRead: false })
 })
