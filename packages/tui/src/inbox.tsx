@@ -1,11 +1,16 @@
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { createEffect, createRoot } from "solid-js"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
+import { oneLine } from "../../opencode/src/cli/clean"
+import { problemOf, say } from "./say"
 import type { Snapshot, Source } from "./source"
 import { gateOption } from "./view"
 
 // A dialog gives its title two lines.
-const title = ({ question }: Gate) => (question.length > 110 ? `${question.slice(0, 109)}…` : question)
+function title(gate: Gate) {
+  const question = oneLine(gate.question)
+  return question.length > 110 ? `${question.slice(0, 109)}…` : question
+}
 
 type Choice = { title: string; value: GateVerdict; note: boolean; description: string }
 
@@ -32,11 +37,10 @@ function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | nul
 }
 
 /** The questions that wait, and the answering of one. A new one shows itself when no other dialog is open. */
-export function createInbox(api: TuiPluginApi, source: Source, snapshot: () => Snapshot) {
+export function createInbox(api: TuiPluginApi, answering: Source["answer"], snapshot: () => Snapshot) {
   const { DialogSelect, DialogAlert } = api.ui
   const shown = new Set<string>()
   const open = { gate_id: undefined as string | undefined }
-  const say = (message: string) => api.ui.toast({ title: "Pass Over", message, variant: "info" })
   const close = () => {
     open.gate_id = undefined
     api.ui.dialog.clear()
@@ -44,14 +48,13 @@ export function createInbox(api: TuiPluginApi, source: Source, snapshot: () => S
 
   async function answer(gate: Gate, verdict: GateVerdict, note: string | null) {
     close()
-    const problem = await source.answer(gate.gate_id, verdict, note).catch((error: unknown) => String(error))
-    if (problem) say(problem)
+    const problem = await answering(gate.gate_id, verdict, note).catch(problemOf)
+    if (problem) say(api, problem)
   }
 
   function ask(gate: Gate) {
     open.gate_id = gate.gate_id
     shown.add(gate.gate_id)
-    api.ui.dialog.setSize("large")
     api.ui.dialog.replace(
       () => (
         <DialogSelect
@@ -68,6 +71,8 @@ export function createInbox(api: TuiPluginApi, source: Source, snapshot: () => S
       ),
       () => (open.gate_id = undefined),
     )
+    // The host makes every new dialog a small one.
+    api.ui.dialog.setSize("large")
   }
 
   api.lifecycle.onDispose(
@@ -75,7 +80,7 @@ export function createInbox(api: TuiPluginApi, source: Source, snapshot: () => S
       gone: (gates) => open.gate_id !== undefined && !gates.some((gate) => gate.gate_id === open.gate_id),
       onGone() {
         close()
-        say("This was answered elsewhere.")
+        say(api, "This was answered elsewhere.")
       },
       // New, and nobody is busy: it comes by itself.
       onFresh(gates) {

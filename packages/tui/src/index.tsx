@@ -1,28 +1,64 @@
 import type { TuiPluginApi, TuiPluginModule } from "@opencode-ai/plugin/tui"
 import { createSignal, For, Show } from "solid-js"
 import { join } from "node:path"
+import { showHistory } from "./history"
 import { createInbox } from "./inbox"
-import { announceSurface, NOTHING, openSource, type Snapshot, type Source } from "./source"
-import { badge, passOption, rows } from "./view"
+import { showPair, showPreferences } from "./preferences"
+import { problemOf, say, tell } from "./say"
+import type { Snapshot, Source } from "./source"
+import { badge, rows } from "./view"
 
 const LOOK_MS = 500
 
+// The terminal is drawn by then. Whoever asks for something sooner has it sooner.
+const DRAWN_MS = 250
+
+const NOTHING: Snapshot = { running: [], gates: [] }
+
+/** The agents that opencode has for this project, its user's own among them. */
+async function agentsOf(api: TuiPluginApi, directory: string) {
+  const { data, error } = await api.client.app.agents({ directory })
+  if (!data) throw new Error(`opencode did not say which agents there are: ${problemOf(error)}`)
+  return data.map(({ name, mode, hidden }) => ({ name, mode, ...(hidden === undefined ? {} : { hidden }) }))
+}
+
+/** The database and its libraries, loaded beside opencode's start and not before it. */
+async function connect(api: TuiPluginApi): Promise<Source> {
+  const directory = api.state.path.directory || process.cwd()
+  const { announceSurface, openSource } = await import("./source")
+  const source = openSource(directory, () => agentsOf(api, directory))
+  if ("problem" in source) throw new Error(source.problem)
+  api.lifecycle.onDispose(announceSurface())
+  return source
+}
+
 /** Looks at the database as long as the terminal lives; a countdown moves once a second while something runs. */
-function watch(api: TuiPluginApi, source: Source) {
+function watch(api: TuiPluginApi) {
   const [snapshot, setSnapshot] = createSignal<Snapshot>(NOTHING)
   const [now, setNow] = createSignal(Date.now())
-  const timer = setInterval(() => {
-    void source
-      .look()
-      .then((found) => found && setSnapshot(found))
-      .catch(() => {})
-    if (snapshot().running.length > 0) setNow(Date.now())
-  }, LOOK_MS)
-  api.lifecycle.onDispose(() => {
-    clearInterval(timer)
-    source.close()
-  })
-  return { snapshot, now }
+  const begin = (source: Source) => {
+    const timer = setInterval(() => {
+      void source
+        .look()
+        .then((found) => found && setSnapshot(found))
+        .catch(() => {})
+      if (snapshot().running.length > 0) setNow(Date.now())
+    }, LOOK_MS)
+    api.lifecycle.onDispose(() => {
+      clearInterval(timer)
+      source.close()
+    })
+    return source
+  }
+  const state: { connected?: Promise<Source> } = {}
+  const connected = () => (state.connected ??= connect(api).then(begin))
+  const timer = setTimeout(() => {
+    connected().catch((error: unknown) =>
+      api.ui.toast({ title: "Pass Over", message: problemOf(error), variant: "warning", duration: 10_000 }),
+    )
+  }, DRAWN_MS)
+  api.lifecycle.onDispose(() => clearTimeout(timer))
+  return { snapshot, now, connected }
 }
 
 function Sidebar(props: { api: TuiPluginApi; snapshot: Snapshot; now: number }) {
@@ -63,54 +99,38 @@ function openPanel(api: TuiPluginApi) {
   void Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]).then(
     ([out, error, code]) => {
       const [line = ""] = (code === 0 ? out : error || out).trim().split("\n")
-      api.ui.toast({
-        title: "Pass Over",
-        message: line || "The panel could not be opened.",
-        variant: code === 0 ? "info" : "error",
-      })
+      say(api, line || "The panel could not be opened.", code === 0 ? "info" : "error")
     },
   )
 }
 
-function showPasses(api: TuiPluginApi, snapshot: () => Snapshot) {
-  const { DialogSelect, DialogAlert } = api.ui
-  const now = Date.now()
-  const options = snapshot().recent.map((seen) => passOption(seen, now))
-  api.ui.dialog.replace(() =>
-    options.length === 0 ? (
-      <DialogAlert title="Passes" message="No passes in this project yet." onConfirm={() => api.ui.dialog.clear()} />
-    ) : (
-      <DialogSelect
-        title="Passes · Enter goes to the child's session"
-        options={options}
-        onSelect={(option) => {
-          api.ui.dialog.clear()
-          api.route.navigate("session", { sessionID: option.value })
-        }}
-      />
-    ),
-  )
-}
-
 /** Back from a child to the session that its pass came from. */
-function goBack(api: TuiPluginApi, snapshot: () => Snapshot) {
+async function goBack(api: TuiPluginApi, source: Source) {
   const { current } = api.route
   const here =
     current.name === "session" ? (current.params as { sessionID?: string } | undefined)?.sessionID : undefined
-  const from = snapshot().recent.find(({ pass }) => pass.child_session_id === here)
-  if (from) return api.route.navigate("session", { sessionID: from.pass.session_id })
-  api.ui.toast({ title: "Pass Over", message: "This is no session of a pass.", variant: "info" })
+  const sessionID = here && (await source.origin(here))
+  if (sessionID) return api.route.navigate("session", { sessionID })
+  say(api, "This is no session of a pass.")
 }
 
 async function tui(api: TuiPluginApi) {
-  const source = openSource(api.state.path.directory || process.cwd())
-  if ("problem" in source) {
-    api.ui.toast({ title: "Pass Over", message: source.problem, variant: "warning", duration: 10_000 })
-    return
-  }
-  api.lifecycle.onDispose(announceSurface())
-  const { snapshot, now } = watch(api, source)
-  const inbox = createInbox(api, source, snapshot)
+  const { snapshot, now, connected } = watch(api)
+  const inbox = createInbox(api, async (...answer) => (await connected()).answer(...answer), snapshot)
+
+  /** What needs the database says so where there is none. */
+  const using = (run: (source: Source) => void | Promise<void>) => () =>
+    void connected()
+      .then(run)
+      .catch((error: unknown) => tell(api, "Pass Over", problemOf(error)))
+  const history = ({ history, preferences }: Source) =>
+    showHistory({
+      api,
+      history,
+      snapshot,
+      preferences: (from, to) => showPair({ api, preferences }, from, to),
+      panel: () => openPanel(api),
+    })
 
   api.slots.register({
     order: 350,
@@ -130,9 +150,25 @@ async function tui(api: TuiPluginApi) {
   })
   api.keymap.registerLayer({
     commands: [
-      command("list", "Passes of this project", "pass-over", () => showPasses(api, snapshot)),
-      command("inbox", "What waits for you", "inbox", () => inbox.show()),
-      command("back", "Back to the session that passed this on", undefined, () => goBack(api, snapshot)),
+      command("list", "Passes of this project", "pass-over", using(history)),
+      command(
+        "inbox",
+        "What waits for you",
+        "inbox",
+        using(() => inbox.show()),
+      ),
+      command(
+        "preferences",
+        "Preferences: who may pass what to whom",
+        "preferences",
+        using(({ preferences }) => showPreferences({ api, preferences })),
+      ),
+      command(
+        "back",
+        "Back to the session that passed this on",
+        undefined,
+        using((source) => goBack(api, source)),
+      ),
       command("panel", "Open the panel of Pass Over", "panel", () => openPanel(api)),
     ],
   })

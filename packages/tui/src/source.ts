@@ -1,29 +1,35 @@
 import { createHash, randomBytes } from "node:crypto"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
+import { DEFAULTS, ORIGINATORS } from "../../opencode/src/agent/agent"
 import { userName } from "../../opencode/src/identity"
 import { databasePath, surfacePath } from "../../opencode/src/paths"
 import { createPassOver } from "../../opencode/src/pass-over"
+import type { AgentInfo } from "../../opencode/src/pass-over/domain/agent"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
 import { PassID } from "../../opencode/src/pass-over/domain/id"
 import { answerGate } from "../../opencode/src/pass-over/service/gate"
+import { createHistory, type History } from "./history-source"
+import { createPreferences, type Preferences } from "./preferences-source"
 import type { Seen } from "./view"
 
-export type Snapshot = { running: Seen[]; recent: Seen[]; gates: Gate[] }
-
-export const NOTHING: Snapshot = { running: [], recent: [], gates: [] }
+export type Snapshot = { running: Seen[]; gates: Gate[] }
 
 export type Source = {
   /** What there is now, if anything has changed since the last look. */
   look(force?: boolean): Promise<Snapshot | undefined>
   answer(gate_id: string, verdict: GateVerdict, note: string | null): Promise<string>
+  /** The session that a child's pass came from. */
+  origin(child_session_id: string): Promise<string | undefined>
+  history: History
+  preferences: Preferences
   close(): void
 }
 
 const uuid = () => Bun.randomUUIDv7()
 
-/** The database as this terminal sees it. The terminal runs no passes: it looks, and it answers. */
-export function openSource(directory: string): Source | { problem: string } {
+/** The database as this terminal sees it. The terminal runs no passes: it looks, it answers, it keeps preferences. */
+export function openSource(directory: string, agents: () => Promise<AgentInfo[]>): Source | { problem: string } {
   const made = createPassOver({
     path: databasePath(),
     clock: {
@@ -45,7 +51,7 @@ export function openSource(directory: string): Source | { problem: string } {
     owner_id: `own_${uuid().replaceAll("-", "")}`,
     user_id: userName(),
     headless: false,
-    agents: { defaults: {}, originators: [] },
+    agents: { defaults: DEFAULTS, originators: ORIGINATORS },
   })
   if (!made.ok) return { problem: made.problem }
   const { engine } = made
@@ -53,15 +59,14 @@ export function openSource(directory: string): Source | { problem: string } {
   const state = { version: -1 }
 
   async function snapshot(): Promise<Snapshot> {
-    const [open, recent, lives, gates] = await Promise.all([
+    const [open, lives, gates] = await Promise.all([
       store.list({ directory, status: ["initial", "waiting_for_return"] }),
-      store.passes({ directory, limit: 30 }),
       store.lives(),
       store.gates({ directory, status: ["pending"] }),
     ])
     const live = new Map<string, (typeof lives)[number]>(lives.map((each) => [each.pass_over_id, each]))
     const seen = (pass: Seen["pass"]): Seen => ({ pass, live: live.get(pass.id) })
-    return { running: open.map(seen), recent: recent.map(({ pass }) => seen(pass)), gates }
+    return { running: open.map(seen), gates }
   }
 
   return {
@@ -80,6 +85,9 @@ export function openSource(directory: string): Source | { problem: string } {
       })
       return answered.ok ? "" : answered.refusal.message
     },
+    origin: async (child_session_id) => (await store.byChild(child_session_id))?.session_id,
+    history: createHistory(engine, directory),
+    preferences: createPreferences({ engine, directory, agents, actor: userName() ?? "the user" }),
     close: () => store.close(),
   }
 }

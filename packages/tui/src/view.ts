@@ -1,6 +1,8 @@
+import { oneLine } from "../../opencode/src/cli/clean"
 import type { Gate } from "../../opencode/src/pass-over/domain/gate"
 import type { Pass } from "../../opencode/src/pass-over/domain/pass"
 import type { LivePass } from "../../opencode/src/pass-over/service/port-live"
+import { besides, short } from "./lines"
 
 export type Seen = { pass: Pass; live: LivePass | undefined }
 
@@ -73,7 +75,7 @@ const KIND = {
 } as const satisfies Record<Gate["kind"], string>
 
 const line = (text: string, most: number) => {
-  const flat = text.replaceAll(/\s+/g, " ").trim()
+  const flat = oneLine(text)
   return flat.length > most ? `${flat.slice(0, most - 1)}…` : flat
 }
 
@@ -84,13 +86,24 @@ export const gateOption = (gate: Gate, now: number) => ({
   description: `${KIND[gate.kind]} · ${gate.default_action === "approve" ? "yes" : "no"} by itself in ${clock(gate.time_expires - now)}`,
 })
 
-export const passOption = ({ pass, live }: Seen, now: number) => ({
-  title: `${pass.originating_agent_id} → ${pass.subagent_id}`,
-  value: pass.child_session_id ?? "",
-  description: line(pass.objective, 50),
-  footer: live || pass.time_ended === null ? state({ pass, live }, now).state : pass.status,
-  disabled: pass.child_session_id === null,
-})
+/** A running pass as one choice of a list. */
+export function passOption(seen: Seen, now: number, columns: number) {
+  const title = line(`${seen.pass.originating_agent_id} → ${seen.pass.subagent_id}`, 60)
+  const footer = state(seen, now).state
+  return {
+    title,
+    value: seen.pass.id as string,
+    description: short(oneLine(seen.pass.objective), besides(columns, title, footer)),
+    footer,
+    category: "Running",
+  }
+}
+
+/** Whether a list of what runs would look the same: nobody came or went, and nobody began to wait. */
+export const sameRunning = (a: readonly Seen[], b: readonly Seen[]) => alike(a) === alike(b)
+
+const alike = (seen: readonly Seen[]) =>
+  seen.map(({ pass, live }) => [pass.id, pass.status, pass.child_session_id, (live?.waits ?? 0) > 0].join()).join("\n")
 
 export const badge = (waiting: number) =>
   waiting === 0 ? "" : `◆ ${waiting} ${waiting === 1 ? "waits" : "wait"} for you · /inbox`

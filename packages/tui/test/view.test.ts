@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { badge, clock, gateOption, passOption, rows, type Seen } from "../src/view"
+import { badge, clock, gateOption, passOption, rows, sameRunning, type Seen } from "../src/view"
 
 const seen = (
   over: Omit<Partial<Seen["pass"]>, "id"> & { id: string },
@@ -53,6 +53,15 @@ describe("the passes of a session", () => {
   })
 })
 
+test("a list of what runs is drawn anew where somebody comes, goes or waits, and not with every step", () => {
+  const one = [seen({ id: "1" }, { phase: "starting", cost: 0 })]
+  expect(sameRunning(one, [seen({ id: "1" }, { phase: "working", cost: 1 })])).toBe(true)
+  expect(sameRunning(one, [seen({ id: "1" }, { waits: 1 })])).toBe(false)
+  expect(sameRunning(one, [seen({ id: "1", child_session_id: null })])).toBe(false)
+  expect(sameRunning(one, [...one, seen({ id: "2" })])).toBe(false)
+  expect(sameRunning(one, [])).toBe(false)
+})
+
 test("a countdown never shows less than nothing", () => {
   expect([clock(-5), clock(900), clock(61_000), clock(3_661_000)]).toEqual(["0:00", "0:01", "1:01", "1:01:01"])
 })
@@ -72,8 +81,10 @@ test("a gate and a pass each fit one line", () => {
   const option = gateOption(gate as never, 0)
   expect(option.title).toHaveLength(70)
   expect(option.description).toBe("may it start? · no by itself in 1:00")
-  expect(passOption(seen({ id: "1", child_session_id: null }), 0)).toMatchObject({
-    disabled: true,
+  expect(passOption(seen({ id: "1" }), 0, 120)).toMatchObject({
+    title: "alice → audit",
+    value: "1",
+    category: "Running",
     description: "Look at it",
   })
 })

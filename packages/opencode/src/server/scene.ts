@@ -1,12 +1,9 @@
 import { isAbsolute } from "node:path"
 import { AGENTS } from "../agent/agent"
-import { projectConfig } from "../cli/place"
 import type { AgentInfo } from "../pass-over/domain/agent"
 import { resolveLimits, type Limits } from "../pass-over/domain/limit"
-import { PassOverError } from "../pass-over/domain/errors"
 import { allWritten, type Scene } from "../pass-over/service/preference"
-import { createConfigFiles } from "../pass-over/store/config-file"
-import { globalConfigPath } from "../runtime"
+import { filesNow } from "../project-files"
 import type { ServerDeps } from "./deps"
 import { HttpError } from "./failure"
 
@@ -25,30 +22,14 @@ function modeOf(originates: boolean, receives: boolean): AgentInfo["mode"] {
   return receives ? "subagent" : "primary"
 }
 
-const filesOf = (directory: string) =>
-  createConfigFiles({ project: () => projectConfig(directory), global: globalConfigPath(), warn: () => {} })
-
 /** How much may happen at once in a project. Files that are not in order are left out here; the preferences say so. */
 export async function limitsOf({ engine }: Pick<ServerDeps, "engine">, directory: string): Promise<Limits> {
-  const files = (() => {
-    try {
-      return filesOf(directory).read()
-    } catch {
-      return []
-    }
-  })()
+  const { files } = filesNow(directory)
   return resolveLimits((await allWritten(engine, { directory, files })).map(({ preferences }) => preferences.limits))
 }
 
 /** What holds in a project: its files as they stand just now. A broken one is said and left out. */
 export async function sceneOf(deps: ServerDeps, directory: string): Promise<Scene & { problem: string | null }> {
   if (!isAbsolute(directory)) throw new HttpError("BAD_REQUEST", "directory: the whole path of the project is needed.")
-  const files = filesOf(directory)
-  const scene = { directory, agents: await agents(deps, directory) }
-  try {
-    return { ...scene, files: files.read(), problem: null }
-  } catch (error) {
-    if (!(error instanceof PassOverError)) throw error
-    return { ...scene, files: [], problem: error.message }
-  }
+  return { directory, agents: await agents(deps, directory), ...filesNow(directory) }
 }

@@ -126,6 +126,8 @@ test("its terminal half is shown by opencode's own interface", async () => {
   await tui.waitFor(/Ask anything|opencode/i)
   await tui.type("/pass-over")
   await tui.waitFor("Passes of this project")
+  await tui.send("Enter")
+  await tui.waitFor(/→ audit Say yes\s+approved/)
   await tui.stop()
 })
 

@@ -78,7 +78,7 @@ test("a pass asks, is approved by a key, is seen running with its countdown, and
   await tui.type("/pass-over")
   await tui.waitFor("Passes of this project")
   await tui.send("Enter")
-  await tui.waitFor("Enter goes to the child")
+  await tui.waitFor(/Running\s+alice → audit Review the sums/)
   await tui.send("Enter")
   await tui.waitFor("Audit (1 of 1)")
   door.open()
