@@ -1,10 +1,14 @@
 /**
  * Applying and undoing a change: over many files, and over one large file, next to `git apply`, which asks nobody,
- * writes nothing down and syncs nothing.
+ * writes nothing down and syncs nothing; and next to the bare files: each written beside its place and renamed into it,
+ * which is the least that a whole file or none costs on this disk.
  *
  *   bun bench/change.ts [files] [megabytes] [rounds]
+ *
+ * TMPDIR decides about the disk. An ext4 without a journal searches for a long time for a place for new files where many
+ * have just been replaced; the bare files show it.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { diff } from "../packages/opencode/src/pass-over/domain/change/hunk"
@@ -14,6 +18,7 @@ import { undo } from "../packages/opencode/src/pass-over/service/change/undo"
 import { createChangeWorld } from "../packages/opencode/test/pass-over/support/change"
 import { quantile } from "./statistics"
 
+const [act = "", database = "", project = ""] = process.argv.slice(2)
 const [files = 10_000, megabytes = 50, rounds = 3] = process.argv.slice(2).map(Number)
 
 type Case = { name: string; before: Map<string, string>; after: Map<string, string> }
@@ -64,35 +69,56 @@ function git(cwd: string, args: string[], stdin: string) {
   if (child.exitCode !== 0) throw new Error(child.stderr.toString())
 }
 
-/** The largest that this process has been while something ran, above what it was before. */
-async function watched<T>(work: () => Promise<T>): Promise<{ value: T; grown: number }> {
-  Bun.gc(true)
-  const before = process.memoryUsage.rss()
-  let most = before
-  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20)
-  const value = await work()
-  clearInterval(timer)
-  return { value, grown: Math.max(most, process.memoryUsage.rss()) - before }
+const memory = (name: "VmRSS" | "VmHWM") =>
+  1024 * Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync("/proc/self/status", "utf8"))?.[1])
+
+type Measured = { apply: number; undo: number; grown: number }
+
+/** In a process of its own, so that its memory is what the two acts take. */
+async function measured(): Promise<Measured> {
+  using world = await createChangeWorld({ database, project, owner: 2 })
+  const [pass] = (await world.store.list({ directory: project })).filter(({ id }) => id !== world.pass.id)
+  if (!pass) throw new Error("nothing was prepared")
+  const [change] = await world.store.changes(pass.id)
+  if (!change) throw new Error("nothing was prepared")
+  const before = memory("VmRSS")
+  const applied = await timed(() => apply(world.deps, { pass, change, actor: "bench" }))
+  const { value: result } = applied
+  if (!result.ok) throw new Error(result.refusal.message)
+  const undone = await timed(() => undo(world.deps, { pass, application: result.application, actor: "bench" }))
+  if (!undone.value.ok) throw new Error(undone.value.refusal.message)
+  return { apply: applied.ms, undo: undone.ms, grown: memory("VmHWM") - before }
 }
 
-async function ours({ before, after }: Case) {
+async function ours({ before, after }: Case): Promise<Measured> {
   const home = mkdtempSync(join(tmpdir(), "pass-over-bench-"))
-  using world = await createChangeWorld({ database: join(home, "db/pass-over.db") })
-  put(world.project, before)
-  const change = await world.change([...before].map(([path, old]) => ({ path, old, new: after.get(path) ?? "" })))
-  await world.accept(change)
-  const { value, grown } = await watched(async () => {
-    const applied = await timed(() => apply(world.deps, { pass: world.pass, change, actor: "bench" }))
-    const { value: result } = applied
-    if (!result.ok) throw new Error(result.refusal.message)
-    const undone = await timed(() =>
-      undo(world.deps, { pass: world.pass, application: result.application, actor: "bench" }),
-    )
-    if (!undone.value.ok) throw new Error(undone.value.refusal.message)
-    return { apply: applied.ms, undo: undone.ms }
-  })
+  const place = [join(home, "db/pass-over.db"), join(home, "project")] as const
+  {
+    using world = await createChangeWorld({ database: place[0], project: place[1] })
+    put(world.project, before)
+    const change = await world.change([...before].map(([path, old]) => ({ path, old, new: after.get(path) ?? "" })))
+    await world.accept(change)
+  }
+  const child = Bun.spawn([process.execPath, import.meta.path, "measured", ...place], { stderr: "inherit" })
+  const told = await child.stdout.text()
   rmSync(home, { recursive: true, force: true })
-  return { ...value, grown }
+  return JSON.parse(told) as Measured
+}
+
+function bare({ before, after }: Case) {
+  const root = mkdtempSync(join(tmpdir(), "pass-over-bench-bare-"))
+  put(root, before)
+  const write = (tree: ReadonlyMap<string, string>) => {
+    for (const [path, content] of tree) writeFileSync(join(root, `${path}.tmp`), content)
+    for (const path of tree.keys()) renameSync(join(root, `${path}.tmp`), join(root, path))
+  }
+  const began = performance.now()
+  write(after)
+  const middle = performance.now()
+  write(before)
+  const ended = performance.now()
+  rmSync(root, { recursive: true, force: true })
+  return { apply: middle - began, undo: ended - middle }
 }
 
 async function theirs({ before, after }: Case) {
@@ -111,29 +137,32 @@ async function theirs({ before, after }: Case) {
 
 const round = (value: number) => Math.round(value).toLocaleString("en")
 
-for (const one of [many(), large()]) {
-  const [mine, git] = [[], []] as [Awaited<ReturnType<typeof ours>>[], Awaited<ReturnType<typeof theirs>>[]]
+async function compared(one: Case) {
+  const all: { mine: Measured; git: Omit<Measured, "grown">; bare: Omit<Measured, "grown"> }[] = []
   for (let turn = 0; turn < rounds; turn += 1) {
-    git.push(await theirs(one))
-    mine.push(await ours(one))
+    all.push({ git: await theirs(one), bare: bare(one), mine: await ours(one) })
   }
   for (const act of ["apply", "undo"] as const) {
-    const [a, b] = [mine, git].map((all) =>
+    const [mine = 0, git = 1, files = 0] = (["mine", "git", "bare"] as const).map((who) =>
       quantile(
-        all.map((each) => each[act]),
+        all.map((each) => each[who][act]),
         0.5,
       ),
     )
+    const times = (mine / git).toFixed(1)
     console.log(
-      `${one.name}, ${act}: ours ${round(a ?? 0)} ms, git apply ${round(b ?? 0)} ms, ${((a ?? 0) / (b ?? 1)).toFixed(1)} times`,
+      `${one.name}, ${act}: ours ${round(mine)} ms, git apply ${round(git)} ms, ${times} times; the bare files ${round(files)} ms`,
     )
   }
-  console.log(
-    `${one.name}: memory grew by at most ${round(
-      quantile(
-        mine.map((each) => each.grown),
-        1,
-      ) / 1e6,
-    )} MB`,
+  const grown = quantile(
+    all.map(({ mine }) => mine.grown),
+    1,
   )
+  console.log(`${one.name}: memory grew by at most ${round(grown / 1e6)} MB`)
 }
+
+if (act === "measured") {
+  console.log(JSON.stringify(await measured()))
+  process.exit(0)
+}
+for (const one of [many(), large()]) await compared(one)

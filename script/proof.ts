@@ -1,12 +1,14 @@
 /**
  * The proofs of "every pass ends once", all of them; `npm test` runs a part of each.
  *
- *   bun script/proof.ts [schedule|fault|kill|flow] …
+ *   bun script/proof.ts [schedule|fault|kill|flow|change] …
  *
  * - schedule  10,000 schedules of everything that can end a pass, in the same millisecond
  * - fault     every fault of a provider at every position, 20 times each, and on the real opencode
  * - kill      kill -9 at 300 moments of the engine and at 20 of the real opencode
  * - flow      kill -9 at 200 moments of the flow `feature` on the engine and at 15 on the real opencode
+ * - change    kill -9 at every call by which an apply, an undo or their recovery changes the disk;
+ *             6,000 paths and 5,000 races for the way out of the project; git as the judge of 3,000 changes
  */
 import { join } from "node:path"
 
@@ -16,6 +18,7 @@ const PROOFS: Record<string, string[]> = {
   fault: [at("proof/fault"), at("integration/fault-real")],
   kill: [at("proof/kill"), at("integration/recovery")],
   flow: [at("engine/flow-kill"), at("integration/flow-kill")],
+  change: [at("change/kill"), at("change/path"), at("change/git-judge")],
 }
 
 const asked = process.argv.slice(2)

@@ -66,6 +66,13 @@ CREATE TABLE `pass_over_changes` (
 --> statement-breakpoint
 CREATE INDEX `pass_over_changes_pass_over_id_idx` ON `pass_over_changes` (`pass_over_id`);--> statement-breakpoint
 CREATE INDEX `pass_over_changes_directory_idx` ON `pass_over_changes` (`directory`);--> statement-breakpoint
+CREATE TABLE `pass_over_contents` (
+	`pass_over_id` text NOT NULL,
+	`hash` text NOT NULL,
+	PRIMARY KEY(`pass_over_id`, `hash`),
+	FOREIGN KEY (`pass_over_id`) REFERENCES `pass_over_requests`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
 CREATE TABLE `pass_over_verdicts` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`change_id` text NOT NULL,
@@ -85,6 +92,7 @@ CREATE TABLE `pass_over_worktrees` (
 	`kind` text NOT NULL,
 	`owner_id` text NOT NULL,
 	`pass_over_id` text,
+	`collected` integer DEFAULT false NOT NULL,
 	`time_used` integer NOT NULL
 );
 --> statement-breakpoint

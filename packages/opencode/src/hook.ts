@@ -1,9 +1,9 @@
 import { relative, resolve } from "node:path"
 import { reminder } from "./pass-over/domain/brief"
-import { translateAll } from "./pass-over/domain/translate"
 import type { Pass } from "./pass-over/domain/pass"
 import { memoryOf } from "./pass-over/domain/policy"
 import { SHELLS, shortage, shortageLine } from "./pass-over/domain/shortage"
+import { inTree } from "./pass-over/service/change/place"
 import { noteWrites } from "./pass-over/service/change/record"
 import type { Engine } from "./pass-over/service/engine"
 import type { Workspace } from "./pass-over/service/port-workspace"
@@ -24,10 +24,10 @@ const recorded = (call: Call, args: Record<string, unknown>) => ({
   args,
 })
 
-/** A child in a tree of its own that names the project means its tree. The host reads these very arguments afterwards. */
+/** The host reads these very arguments afterwards. */
 function moved(args: unknown, workspace: Workspace | undefined) {
   if (!workspace || typeof args !== "object" || args === null) return
-  Object.assign(args, translateAll(args, workspace.instead_of, workspace.directory))
+  Object.assign(args, inTree(args, workspace))
 }
 
 /** A child cannot know of a limit that nobody has told it of: where one of its commands meets it, that is said. */

@@ -14,7 +14,7 @@ import { answerAsked, answeredThere } from "./session/asked"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
 import type { Observed } from "./session/observed"
-import { homeOf } from "./session/tree-map"
+import { earAt, homeOf } from "./session/tree-map"
 import type { Tool } from "./tool/answer"
 import { brokenTools } from "./tool/broken"
 import { flowTool } from "./tool/flow"
@@ -89,9 +89,11 @@ export function createPlugin({ input, observed }: CoreInput) {
       if (!opened) return
       if (event.type === "permission.asked") answerAsked(opened.engine, asking, event.properties)
       if (event.type === "permission.replied") answeredThere(event.properties)
+      // Asked each time, as at the door.
+      const ear = earAt(input.directory)
       // What a child had said before its pass began is none of its doing in this one.
-      if (observed.past(event)) return
-      for (const item of hear(event)) {
+      if (ear.past(event)) return
+      for (const item of hear(event, ear.author)) {
         opened.engine.hear(item)
         if (item.type === "answered") void opened.answered(item)
       }

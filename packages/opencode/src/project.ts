@@ -23,7 +23,7 @@ import type { Observed } from "./session/observed"
 import { createRoutedHost } from "./session/routed-host"
 import { stay } from "./standby/stay"
 import { homeOf } from "./session/tree-map"
-import { hostAt, workspacesOf } from "./session/worktrees"
+import { hostAt, workspacesInside, workspacesOf } from "./session/worktrees"
 
 export type Opening = {
   input: Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
@@ -58,11 +58,15 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
   const home = homeOf(input.directory)
   const directory = home?.directory ?? input.directory
   const auditFiles = keepAuditFiles({ engine, directory, files, log })
+  const own = home ? undefined : workspacesOf(engine, input)
   const project: Project = {
     directory,
     ...(home ? { tree: input.directory } : {}),
     host: createRoutedHost(createHost({ client, directory: input.directory, observed }), hostAt(input)),
-    workspaces: workspacesOf(engine, input),
+    // Asked each time in a tree: those are its project's, and it is theirs only while somebody below is at work.
+    get workspaces() {
+      return home ? workspacesInside(engine, home, input) : own
+    },
     written: async () => [await stored(engine, directory), ...files.read()],
     logged: auditFiles.logged,
   }
@@ -96,6 +100,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       }
     },
     async close() {
+      await engine.notes.flush()
       await auditFiles.close()
       if (home) return
       await project.workspaces

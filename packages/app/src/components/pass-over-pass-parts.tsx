@@ -5,72 +5,8 @@ import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { passBadge } from "./badge-view"
 import type { Detail } from "./pass-over-pass"
-import { manifestRows, timeline, transcript, useLine, type Step, type Use } from "./pass-over-pass-view"
+import { manifestRows, timeline } from "./pass-over-pass-view"
 import { Empty } from "./state"
-
-function Tool(props: { use: Use; now: number }) {
-  return (
-    <details>
-      <summary>
-        <span class="tool">{props.use.tool}</span>
-        <span class="use-line">{useLine(props.use)}</span>
-        <Show when={props.use.failed}>
-          <span class="badge" data-tone="bad">
-            ✕ {WORDS.pass.failed}
-          </span>
-        </Show>
-        <Show when={props.use.at}>{(at) => <time title={exactly(at())}>{moment(at(), props.now)}</time>}</Show>
-      </summary>
-      <p class="label">{WORDS.pass.input}</p>
-      <pre tabindex="0">{props.use.input}</pre>
-      <p class="label">{WORDS.pass.output}</p>
-      <pre tabindex="0">{props.use.output}</pre>
-    </details>
-  )
-}
-
-function StepLine(props: { step: Step; now: number }) {
-  const { step } = props
-  if (step.type === "tool") return <Tool use={step.use} now={props.now} />
-  if (step.type === "said")
-    return (
-      <div class="spoken">
-        <p class="label">{step.internal ? WORDS.pass.thought : WORDS.pass.spoke}</p>
-        <p class="said">{step.text}</p>
-      </div>
-    )
-  return (
-    <div class="spoken">
-      <p class="label">{WORDS.pass.decided}</p>
-      <p class="said">
-        <strong>{step.question}</strong> {step.answer}
-      </p>
-      <p class="said quiet-text">{step.reasoning}</p>
-    </div>
-  )
-}
-
-/** What the child did and said, in order. */
-export function PassWork(props: { detail: Detail; now: number }) {
-  const told = createMemo(() => transcript(props.detail.events, props.detail.output?.artifacts ?? []))
-  return (
-    <Show when={told().steps.length > 0} fallback={<Empty title={WORDS.pass.nothing} />}>
-      <section>
-        <h2 class="section-title">{WORDS.pass.tools}</h2>
-        <p class="hint">{told().kept ? WORDS.pass.from_kept : WORDS.pass.from_seen}</p>
-        <ol class="uses">
-          <For each={told().steps}>
-            {(step) => (
-              <li>
-                <StepLine step={step} now={props.now} />
-              </li>
-            )}
-          </For>
-        </ol>
-      </section>
-    </Show>
-  )
-}
 
 /** What went along and what did not, and why. */
 export function PassContext(props: { detail: Detail }) {

@@ -37,76 +37,7 @@ export function placeOf(location: Of<"finding">["location"]): string {
   return [path, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(":")
 }
 
-/** One tool that a child has used, seen while it runs or read from the outcome. */
-export type Use = { tool: string; failed: boolean; input: string; output: string; at: number | undefined }
-
 const text = (value: unknown) => (typeof value === "string" ? value : "")
-
-const pretty = (input: string) => {
-  try {
-    return JSON.stringify(JSON.parse(input), undefined, 2)
-  } catch {
-    return input
-  }
-}
-
-/** What a child did, in order. What was seen happening has its time; the outcome has it whole, and so goes first. */
-export function uses(events: readonly StoredEvent[], tools: readonly Of<"tool_result">[]): Use[] {
-  const seen = events.filter((event) => event.type === "pass.artifact")
-  if (tools.length >= seen.length) {
-    return tools.map((tool, index) => ({
-      tool: tool.tool_name,
-      failed: tool.status === "error",
-      input: JSON.stringify(tool.input, undefined, 2),
-      output: tool.output,
-      at: seen[index]?.data.tool === tool.tool_name ? seen[index]?.at : undefined,
-    }))
-  }
-  return seen.map(({ data, at }) => ({
-    tool: text(data.tool),
-    failed: data.failed === true,
-    input: pretty(text(data.input)),
-    output: text(data.output),
-    at,
-  }))
-}
-
-export type Step =
-  | { type: "tool"; use: Use }
-  | { type: "said"; text: string; internal: boolean }
-  | { type: "decision"; question: string; answer: string; reasoning: string }
-
-/**
- * What a child did and said, in the order in which it was kept. While it works that is what was seen of it, tool by
- * tool; once it is over, everything that was kept of its session.
- */
-export function transcript(events: readonly StoredEvent[], artifacts: readonly WorkArtifact[]) {
-  const tools = uses(events, sorted(artifacts).tools)
-  if (artifacts.length === 0) return { kept: false, steps: tools.map((use): Step => ({ type: "tool", use })) }
-  const rest = [...tools]
-  const steps = artifacts.flatMap((artifact): Step[] => {
-    if (artifact.type === "tool_result") return rest.splice(0, 1).map((use) => ({ type: "tool", use }))
-    if (artifact.type === "message")
-      return [{ type: "said", text: artifact.content, internal: artifact.role === "internal" }]
-    if (artifact.type !== "decision") return []
-    const { question, answer, reasoning } = artifact
-    return [{ type: "decision", question, answer, reasoning }]
-  })
-  // What was seen and not kept stands behind it.
-  return { kept: true, steps: [...steps, ...rest.map((use): Step => ({ type: "tool", use }))] }
-}
-
-/** One line to know a tool call by: what it was called with that says most. */
-export function useLine({ input }: Use): string {
-  try {
-    const given: unknown = JSON.parse(input)
-    if (typeof given !== "object" || given === null) return input.slice(0, 120)
-    const values = Object.values(given).filter((value): value is string => typeof value === "string" && value !== "")
-    return (values[0] ?? "").replaceAll(/\s+/g, " ").slice(0, 120)
-  } catch {
-    return input.replaceAll(/\s+/g, " ").slice(0, 120)
-  }
-}
 
 export type Moment = { at: number; what: string; detail: string; by: string }
 

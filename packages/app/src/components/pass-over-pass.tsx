@@ -13,9 +13,10 @@ import { passBadge } from "./badge-view"
 import { Chain } from "./chain"
 import { Meter } from "./meter"
 import { PassChanges } from "./pass-over-change"
-import { PassContext, PassRequest, PassTimeline, PassWork } from "./pass-over-pass-parts"
+import { PassContext, PassRequest, PassTimeline } from "./pass-over-pass-parts"
 import { PassOutcome } from "./pass-over-pass-outcome"
 import { TABS, tabOf } from "./pass-over-pass-view"
+import { PassTranscript } from "./pass-over-transcript"
 import { chainOf, deadline, spending, withLive } from "./pass-over-status-view"
 import { CancelDialog, SpeakDialog } from "./speak"
 import { Failed, Loading } from "./state"
@@ -119,7 +120,7 @@ function Parts(props: { detail: Detail; now: number }) {
         <PassChanges id={props.detail.pass.id} />
       </Tabs.Content>
       <Tabs.Content value="work">
-        <PassWork detail={props.detail} now={props.now} />
+        <PassTranscript detail={props.detail} now={props.now} />
       </Tabs.Content>
       <Tabs.Content value="context">
         <PassContext detail={props.detail} />

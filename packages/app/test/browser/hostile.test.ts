@@ -47,6 +47,8 @@ async function plant(text: string, index: number) {
   const said = filled(text, `empty ${index}`)
   world.host.script("audit", async (child) => {
     child.tool(said.slice(0, 200), { [said.slice(0, 100)]: said }, said)
+    child.think(said)
+    child.say(said)
     child.say(`DECISION: ${said}\nAnswer: no\nReasoning: ${said}`)
     const path = place(said, text, index)
     const file = {
@@ -190,6 +192,16 @@ test("hostile text in every field: nothing runs, nothing loads from elsewhere", 
       odd: [],
     })
   }
+  /** Opens every line of a transcript: what is in it is not made before. */
+  const unfold = async (hash: string) => {
+    await page.locator(".uses .spoken").first().waitFor()
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll("details")) details.open = true
+    })
+    await page.locator(".uses pre").first().waitFor()
+    expect(await page.locator(".uses details:not(:has(.said, pre))").count()).toBe(0)
+    await look(hash)
+  }
   await look("#/now")
   await look("#/inbox")
   await look("#/audit")
@@ -199,7 +211,10 @@ test("hostile text in every field: nothing runs, nothing loads from elsewhere", 
   const sample = ids.filter((_, index) => index < OWN.length || index % 5 === 0)
   for (const id of sample) await look(`#/pass/${id}/outcome`)
   for (const tab of ["changes", "work", "context", "request", "timeline"])
-    for (const id of ids.slice(0, 30)) await look(`#/pass/${id}/${tab}`)
+    for (const id of ids.slice(0, 30)) {
+      await look(`#/pass/${id}/${tab}`)
+      if (tab === "work") await unfold(`#/pass/${id}/${tab}`)
+    }
   for (const text of OWN.slice(0, 60))
     await look(
       `#/audit?text=${encodeURIComponent(text.toWellFormed())}&agent=${encodeURIComponent(text.toWellFormed())}`,

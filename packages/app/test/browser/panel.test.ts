@@ -211,26 +211,70 @@ describe("the story", () => {
     await context.close()
   })
 
-  test("what a child does is seen while it does it", async () => {
+  test("what a child is told, says and does is seen while it does it, in place, and stays", async () => {
     const step = Promise.withResolvers<void>()
     const end = Promise.withResolvers<void>()
     world.host.script("inspector", async (child) => {
+      child.think("Where to begin?")
+      child.say("I look for it.\n<b>not bold</b>")
       await step.promise
       child.tool("grep", { pattern: "watched live" }, "nothing")
+      child.say(`It is nowhere. ${"word ".repeat(2_000)}`)
       await end.promise
+      child.say("So it is right.")
       await child.return({ status: "completed", decision: "approved", decision_reason: "seen live", findings: [] })
       child.step({})
     })
     const sent = await world.ask({ subagent: "inspector", objective: "Watch me" })
     if (!sent.ok) throw new Error(sent.refusal.message)
-    const { page, context } = await enter()
-    await go(page, `#/pass/${sent.runner.pass.id}`)
+    const { page, trouble, context } = await enter({ viewport: { width: 1280, height: 1100 } })
+    await go(page, `#/pass/${sent.runner.pass.id}/work`)
+    const list = page.getByRole("list", { name: "Transcript" })
+    const cursors: string[] = []
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith("/transcript")) cursors.push(searchParams.get("cursor") ?? "")
+    })
+    const line = (text: string) => list.locator("li", { hasText: text })
+    await line("It said").getByText("<b>not bold</b>").waitFor()
+    // What it was told stands open at the top; what it thought is one line until somebody opens it.
+    await line("It was told").getByRole("region").getByText("# Objective").waitFor()
+    await line("It thought").locator("summary").click()
+    await line("It thought").getByRole("region", { name: "It thought" }).waitFor()
     step.resolve()
-    await page.getByText("watched live").first().waitFor()
+    await line("watched live").waitFor()
+    await line("It is nowhere.").getByText("… 2,015 more characters").waitFor()
+    // More has come, and what was open is open still.
+    expect(await line("It thought").locator("details[open]").count()).toBe(1)
+    const shoot = async (name: string) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await serious(page)).toEqual([])
+        expect(await page.evaluate(() => Math.max(0, document.documentElement.scrollWidth - innerWidth))).toBe(0)
+        await page.screenshot({ path: join(SHOTS, `transcript-${name}-${colorScheme}.png`), fullPage: true })
+      }
+    }
+    await shoot("running")
+    await line("watched live").locator("summary").click()
+    await line("watched live").getByText("nothing").waitFor()
     end.resolve()
-    await page.getByText("approved").first().waitFor()
-    await go(page, `#/pass/${sent.runner.pass.id}/outcome`)
+    await line("It ended: completed").getByText("seen live").waitFor()
+    const order = ["It was told", "It thought", "It said", "grep", "It said", "It said", "It ended: completed"]
+    const heads = async () =>
+      (await list.locator("li").allTextContents()).map((text) => order.find((head) => text.startsWith(head)) ?? text)
+    await until(async () => (await heads()).length === order.length)
+    expect(await heads()).toEqual(order)
+    await shoot("ended")
+    // What is known already was not asked for again.
+    expect(cursors.length).toBeGreaterThan(1)
+    expect(cursors).not.toContain("0")
+    // It is the server that knows it, not the page.
+    await page.reload()
+    await line("So it is right.").waitFor()
+    expect(await heads()).toEqual(order)
+    await list.getByRole("link", { name: "Read its outcome" }).click()
     await page.getByText("seen live").first().waitFor()
+    expect(trouble).toEqual([])
     await context.close()
   })
 

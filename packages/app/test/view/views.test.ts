@@ -14,16 +14,7 @@ import type { PassSummary } from "../../../opencode/src/server/schema"
 import { SETTINGS } from "../../../opencode/src/server/settings"
 import { actionBadge, outcomeBadge, passBadge } from "../../src/components/badge-view"
 import { deed, facts, moved, needsNote, otherwise } from "../../src/components/pass-over-inbox-view"
-import {
-  diffLines,
-  placeOf,
-  sorted,
-  tabOf,
-  timeline,
-  transcript,
-  useLine,
-  uses,
-} from "../../src/components/pass-over-pass-view"
+import { diffLines, placeOf, sorted, tabOf, timeline } from "../../src/components/pass-over-pass-view"
 import * as prefs from "../../src/components/pass-over-preferences-view"
 import {
   badged,
@@ -251,42 +242,6 @@ describe("a pass", () => {
     expect(placeOf(undefined)).toBe("")
   })
 
-  test("shows tools while they are used, and whole once it is over", () => {
-    const seen = [event("pass.artifact", { tool: "read", input: '{"filePath":"a.ts"}', output: "x", failed: false })]
-    expect(uses(seen, [])).toMatchObject([{ tool: "read", input: '{\n  "filePath": "a.ts"\n}', at: NOW }])
-    const whole = {
-      type: "tool_result",
-      tool_name: "read",
-      call_id: "1",
-      input: { filePath: "a.ts" },
-      output: "all of it",
-      status: "error",
-    } as const
-    expect(uses(seen, [whole])).toMatchObject([{ tool: "read", output: "all of it", failed: true, at: NOW }])
-    expect(useLine({ tool: "", failed: false, output: "", at: 0, input: '{"n":1,"command":"a\\nb"}' })).toBe("a b")
-    expect(useLine({ tool: "", failed: false, output: "", at: 0, input: "not\njson" })).toBe("not json")
-  })
-
-  test("tells what a child did and said in the order in which it was kept, and loses nothing that was seen", () => {
-    const tool = (name: string) =>
-      ({ type: "tool_result", tool_name: name, call_id: name, input: {}, output: "", status: "success" }) as const
-    const said = { type: "message", role: "assistant", content: "Hm", visibility: "user_visible" } as const
-    const kinds = ({ steps }: ReturnType<typeof transcript>) =>
-      steps.map((step) => (step.type === "tool" ? step.use.tool : step.type))
-    const decided = { type: "decision", id: "d", question: "Is it?", answer: "no", reasoning: "x" } as const
-    expect(transcript([], [tool("read"), said, tool("grep"), decided]).kept).toBe(true)
-    expect(kinds(transcript([], [tool("read"), said, tool("grep"), decided]))).toEqual([
-      "read",
-      "said",
-      "grep",
-      "decision",
-    ])
-    const seen = ["read", "grep"].map((name) => event("pass.artifact", { tool: name, input: "{}", output: "" }))
-    expect(transcript(seen, [])).toMatchObject({ kept: false })
-    expect(kinds(transcript(seen, []))).toEqual(["read", "grep"])
-    expect(kinds(transcript(seen, [said]))).toEqual(["said", "read", "grep"])
-  })
-
   test("tells its story with who did what", () => {
     const line = { action: "returned", actor: "audit" } as never
     const own = { action: "dispatched", actor: "own_1" } as never
@@ -480,7 +435,8 @@ describe("numbers", () => {
 describe("what an event makes old", () => {
   test("is what it is about, and no more", () => {
     const data = JSON.stringify({ pass_over_id: "019a-b" })
-    expect(stale("pass.artifact", data)).toEqual(["pass 019a-b"])
+    expect(stale("pass.artifact", data)).toEqual(["pass 019a-b", "transcript 019a-b"])
+    expect(stale("pass.said", data)).toEqual(["transcript 019a-b"])
     expect(stale("pass.returned", data)).toContain("passes")
     expect(stale("gate.asked", data)).toContain("inbox")
     expect([stale("live", "[]"), stale("ready", "{}"), stale("passed", "{}")]).toEqual([[], [], []])

@@ -14,6 +14,7 @@ import { passRoutes } from "./route/pass"
 import { preferenceRoutes } from "./route/preference"
 import { recordRoutes } from "./route/record"
 import { startRoutes } from "./route/start"
+import { transcriptRoutes } from "./route/transcript"
 
 export const BASE = "/api/pass-over"
 
@@ -57,6 +58,7 @@ export function apiRoutes(deps: ServerDeps) {
     .route("/", preferenceRoutes(deps))
     .route("/", startRoutes(deps))
     .route("/", passRoutes(deps))
+    .route("/", transcriptRoutes(deps))
 }
 
 /** The client's type: `hc<Routes>(url)`. */

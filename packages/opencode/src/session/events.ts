@@ -1,4 +1,4 @@
-import type { Event, Part } from "@opencode-ai/sdk/v2"
+import type { Event, Message, Part } from "@opencode-ai/sdk/v2"
 import type { HostEvent } from "../pass-over/service/port-host"
 
 /** A running tool call of one of our tools: the part that progress is written to. */
@@ -7,12 +7,29 @@ export type ToolPart = Extract<Part, { type: "tool" }>
 // Their answers carry results, which are delivered with them.
 const ANSWERED = ["pass_over", "flow"]
 
-function part(value: Part): HostEvent[] {
+/** Who wrote a message of a session that is watched. */
+export type Author = (session_id: string, message_id: string) => Message | undefined
+
+/** Words that are whole. The host tells of them from the first letter on; what a user says has no beginning and no end. */
+function said(value: Extract<Part, { type: "text" | "reasoning" }>, author: Author): HostEvent[] {
+  const { id, sessionID: session_id, messageID, text, time } = value
+  if (value.type === "text" && (value.synthetic || value.ignored)) return []
+  const by = author(session_id, messageID)
+  if (by?.role === "user") return [{ type: "said", session_id, said: { id, kind: "told", text, at: by.time.created } }]
+  if (by === undefined || time?.end === undefined) return []
+  const kind = value.type === "text" ? "said" : "thought"
+  return [{ type: "said", session_id, said: { id, kind, text, agent: by.agent, at: time.start } }]
+}
+
+function part(value: Part, author: Author): HostEvent[] {
   if (value.type === "step-finish") {
     const { tokens, cost } = value
     const { input, output, reasoning, cache } = tokens
     const usage = { input, output, reasoning, cache_read: cache.read, cache_write: cache.write, cost }
     return [{ type: "step", session_id: value.sessionID, usage }]
+  }
+  if (value.type === "text" || value.type === "reasoning") {
+    return [{ type: "activity", session_id: value.sessionID }, ...said(value, author)]
   }
   if (value.type !== "tool") return [{ type: "activity", session_id: value.sessionID }]
   const tool = { name: value.tool, status: value.state.status, call_id: value.callID }
@@ -25,6 +42,8 @@ function part(value: Part): HostEvent[] {
     session_id: sessionID,
     turn: {
       id: value.id,
+      call_id: callID,
+      at: state.time.start,
       tool: value.tool,
       input: JSON.stringify(state.input),
       output: failed ? state.error : state.output,
@@ -40,10 +59,10 @@ const waiting = (session_id: string, request_id: string, open: boolean, what: st
 ]
 
 /** What one of the host's events means to the core. Events that we do not know mean nothing. */
-export function hear(event: Event): HostEvent[] {
+export function hear(event: Event, author: Author): HostEvent[] {
   switch (event.type) {
     case "message.part.updated":
-      return part(event.properties.part)
+      return part(event.properties.part, author)
     case "message.part.delta":
       return [{ type: "activity", session_id: event.properties.sessionID }]
     case "session.deleted":

@@ -1,4 +1,4 @@
-import type { Event, PermissionRuleset, Session, Todo } from "@opencode-ai/sdk/v2"
+import type { Event, Message, PermissionRuleset, Session, Todo } from "@opencode-ai/sdk/v2"
 import type { ToolPart } from "./events"
 import type { Stored } from "./message-v2"
 import { createTranscript, type Transcript } from "./transcript"
@@ -23,6 +23,8 @@ export type Observed = {
   past(event: Event): boolean
   unwatch(session_id: string): void
   transcript(session_id: string): Stored[] | undefined
+  /** A message of a watched session, without its parts. */
+  author(session_id: string, message_id: string): Message | undefined
   /** The message that a watched session wrote to last. */
   lastMessage(session_id: string): string | undefined
 }
@@ -132,6 +134,7 @@ export function createObserved(): Observed {
       watched.get(event.properties.part.sessionID)?.past.has(event.properties.part.id) === true,
     unwatch: (session_id) => void watched.delete(session_id),
     transcript: (session_id) => watched.get(session_id)?.transcript.messages(),
+    author: (session_id, message_id) => watched.get(session_id)?.transcript.author(message_id),
     lastMessage: (session_id) => watched.get(session_id)?.transcript.messages()?.at(-1)?.info.id,
   }
 }

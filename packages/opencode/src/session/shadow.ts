@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { FileChange, FileMode, FileState } from "../pass-over/domain/change/change"
 import { refusePath } from "../pass-over/domain/change/path"
@@ -48,25 +48,36 @@ const at = ({ git_dir }: Shadow, work_tree: string, index: string): GitPlace => 
   cwd: work_tree,
 })
 
-/** A photograph of a tree: everything in it that git does not ignore, committed or not. */
-export async function photograph(shadow: Shadow, work_tree: string, index: string): Promise<string> {
-  const place = at(shadow, work_tree, index)
-  await git(place, ["add", "--all", "--ignore-errors", "--", "."]).catch((error: unknown) => {
-    // A file that cannot be read is left out; the others are there.
-    if (!String(error).includes("add ended with 1")) throw error
-  })
-  return (await git(place, ["write-tree"])).trim()
+const turns = new Map<string, Promise<unknown>>()
+
+/** One after another: an index takes one writer, and a tree that passes below are made of is photographed for each. */
+function inTurn<T>(index: string, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(index)
+  const mine = before ? before.then(work, work) : work()
+  turns.set(index, mine)
+  const over = () => void (turns.get(index) === mine && turns.delete(index))
+  mine.then(over, over)
+  return mine
 }
+
+/** A photograph of a tree: everything in it that git does not ignore, committed or not. */
+export const photograph = (shadow: Shadow, work_tree: string, index: string): Promise<string> =>
+  inTurn(index, async () => {
+    const place = at(shadow, work_tree, index)
+    await git(place, ["add", "--all", "--ignore-errors", "--", "."]).catch((error: unknown) => {
+      // A file that cannot be read is left out; the others are there.
+      if (!String(error).includes("add ended with 1")) throw error
+    })
+    return (await git(place, ["write-tree"])).trim()
+  })
 
 /** Makes a folder be what a photograph shows. */
-export async function restore(shadow: Shadow, work_tree: string, index: string, tree: string) {
-  await git(at(shadow, work_tree, index), ["read-tree", "--reset", "-u", tree])
-}
+export const restore = (shadow: Shadow, work_tree: string, index: string, tree: string) =>
+  inTurn(index, () => git(at(shadow, work_tree, index), ["read-tree", "--reset", "-u", tree]))
 
 /** Removes what no photograph knows, ignored files too. */
-export async function clean(shadow: Shadow, work_tree: string, index: string) {
-  await git(at(shadow, work_tree, index), ["clean", "-ffdxq"])
-}
+export const clean = (shadow: Shadow, work_tree: string, index: string) =>
+  inTurn(index, () => git(at(shadow, work_tree, index), ["clean", "-ffdxq"]))
 
 type Entry = {
   modes: [string, string]
@@ -170,6 +181,33 @@ export type Comparing = {
   reason: string
   /** Paths that are no work of the child's, and what to say of them; an empty word is none. */
   skip: (path: string) => string | undefined
+}
+
+/** Where a photograph is put together that is of no tree as it is; `index` is that of the tree which begins with it. */
+export const seedPath = (index: string) => `${index}.seed`
+
+export type Asking = { from: string; to: string; index: string; paths: (path: string) => boolean }
+
+/** A photograph in which some paths are as an earlier one has them. */
+export async function asBefore(shadow: Shadow, { from, to, index, paths }: Asking): Promise<string> {
+  const place: GitPlace = { git_dir: shadow.git_dir, cwd: shadow.git_dir, index: seedPath(index) }
+  const raw = await git(place, ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", from, to])
+  const all = entries(raw).filter(({ path }) => paths(path))
+  if (all.length === 0) return to
+  const lines = all.map(({ path, modes: [mode], objects: [object] }) => {
+    const line = /^0+$/.test(object) ? `0 ${object}` : `${mode} ${object}`
+    return `${line}\t${path}\0`
+  })
+  try {
+    await git(place, ["read-tree", to])
+    // What is to go goes first: it may lie where something of the earlier one does.
+    const gone = lines.filter((line) => line.startsWith("0 "))
+    const back = lines.filter((line) => !line.startsWith("0 "))
+    await git(place, ["update-index", "-z", "--index-info"], [...gone, ...back].join(""))
+    return (await git(place, ["write-tree"])).trim()
+  } finally {
+    await rm(seedPath(index), { force: true })
+  }
 }
 
 /** What is different between two photographs, with all contents kept. */

@@ -4,6 +4,7 @@ import type { Stored } from "./message-v2"
 /** What a watched session has said and done so far, put together from the event stream. */
 export type Transcript = {
   message(info: Message): void
+  author(messageID: string): Message | undefined
   part(part: Part): void
   delta(input: { messageID: string; partID: string; field: string; delta: string }): void
   removed(input: { messageID: string; partID?: string | undefined }): void
@@ -34,6 +35,7 @@ export function createTranscript(): Transcript {
 
   return {
     message: (info) => void infos.set(info.id, info),
+    author: (messageID) => infos.get(messageID),
 
     part(part) {
       if (!whole) return

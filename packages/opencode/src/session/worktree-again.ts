@@ -11,7 +11,7 @@ import type { Home } from "./worktree-home"
 const NAME = /^tree-\d+-\d+$/
 
 /** The tree that a child has worked in, where it is one of this project's. A session remembers its directory alone. */
-async function rootOf({ options }: Pool, { top, folder }: Home, directory: string): Promise<string | undefined> {
+export async function rootOf({ options }: Pool, { top, folder }: Home, directory: string): Promise<string | undefined> {
   const below = relative(top, await realpath(options.directory))
   const folders = [folder, await realpath(folder).catch(() => folder)]
   const names = folders.flatMap((each) => {
@@ -74,6 +74,7 @@ export async function reclaim(pool: Pool, home: Home, pass_over_id: PassID, dire
     kind: home.common ? "git" : "copy",
     owner_id,
     pass_over_id,
+    collected: false,
     time_used: now(),
   }
   const free = (await standingOf(pool, row)) === "free"

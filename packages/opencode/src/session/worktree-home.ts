@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import { copyFile, mkdir, readFile, realpath, rm, writeFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { git } from "./git"
 import { keptPath } from "./worktree-kept"
-import { openShadow, type Shadow } from "./shadow"
+import { openShadow, seedPath, type Shadow } from "./shadow"
 
 export type Home = { top: string; common: string | undefined; shadow: Shadow; folder: string }
 
@@ -27,19 +27,29 @@ export async function openHome({ folder, directory }: { folder: string; director
   return { top, common: own?.common, folder: home, shadow: await openShadow(home, top, own?.common) }
 }
 
-/** Where git keeps what it knows of a worktree. */
-async function adminOf(root: string): Promise<string | undefined> {
+/** Where git keeps what it knows of a worktree. The file that says so lies where a child can write. */
+async function adminOf({ common }: Home, root: string): Promise<string | undefined> {
   const text = await readFile(join(root, ".git"), "utf8").catch(() => "")
-  return /^gitdir: (.+)$/m.exec(text)?.[1]
+  const [, named] = /^gitdir: (.+)$/m.exec(text) ?? []
+  if (common === undefined || named === undefined) return
+  const admin = await realpath(resolve(root, named)).catch(() => undefined)
+  return admin !== undefined && dirname(admin) === join(common, "worktrees") ? admin : undefined
 }
 
-/** Makes the child's `git status` and `git log` show what the user's own would. */
-export async function sameHead(home: Home, root: string) {
-  const admin = await adminOf(root)
-  if (!admin || !home.common) return
-  const [head = "", own = ""] = (await git({ cwd: home.top }, ["rev-parse", "HEAD", "--git-path", "index"])).split("\n")
+/** Makes the child's `git status` and `git log` show what they would show in the tree that its own was made of. */
+export async function sameHead(home: Home, root: string, above?: string) {
+  const admin = await adminOf(home, root)
+  if (!admin) return
+  const plain =
+    above !== undefined && (await adminOf(home, above)) ? await headOf(above).catch(() => undefined) : undefined
+  const { head, index } = plain ?? (await headOf(home.top))
   await writeFile(join(admin, "HEAD"), `${head}\n`)
-  await copyFile(resolve(home.top, own), join(admin, "index")).catch(() => {})
+  await copyFile(index, join(admin, "index")).catch(() => {})
+}
+
+async function headOf(tree: string): Promise<{ head: string; index: string }> {
+  const [head = "", index = ""] = (await git({ cwd: tree }, ["rev-parse", "HEAD", "--git-path", "index"])).split("\n")
+  return { head, index: resolve(tree, index) }
 }
 
 export async function make(home: Home, root: string) {
@@ -51,8 +61,7 @@ export async function make(home: Home, root: string) {
 export async function unmake(home: Pick<Home, "top" | "common">, root: string, index: string) {
   if (home.common) await git({ cwd: home.top }, ["worktree", "remove", "--force", "--force", root]).catch(() => {})
   await rm(root, { recursive: true, force: true })
-  await rm(index, { force: true })
-  await rm(keptPath(root), { force: true })
+  for (const path of [index, seedPath(index), keptPath(root)]) await rm(path, { force: true })
   if (home.common) await git({ cwd: home.top }, ["worktree", "prune"]).catch(() => {})
 }
 

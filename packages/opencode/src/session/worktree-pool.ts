@@ -6,6 +6,7 @@ import type { Log, Store } from "../pass-over/service/port"
 import type { Worktree } from "../pass-over/service/port-change"
 import type { Workspace } from "../pass-over/service/port-workspace"
 import { clean, photograph, restore, type Keep } from "./shadow"
+import { photographAbove, takeBack, type Above } from "./worktree-above"
 import { recall, remember, type Kept } from "./worktree-kept"
 import { make, sameHead, unmake, type Home, type inOrder } from "./worktree-home"
 import { dependencyFolders, fingerprint, linkFolders, seedConfig, unlinkFolders } from "./worktree-seed"
@@ -76,6 +77,7 @@ export async function claim(pool: Pool, { top, folder, common }: Home, pass_over
     kind: common ? "git" : "copy",
     owner_id,
     pass_over_id,
+    collected: false,
     time_used: now(),
   })
   for (const row of rows) {
@@ -95,21 +97,23 @@ async function unused({ options, promised }: Pool, next: (directory: string) => 
   }
 }
 
-type Filling = { home: Home; row: Worktree; fresh: boolean; can_modify_files: boolean }
+type Filling = { home: Home; row: Worktree; fresh: boolean; can_modify_files: boolean; above?: Above | undefined }
 
-export async function fill({ options, ordered }: Pool, { home, row, fresh, can_modify_files }: Filling): Promise<Slot> {
+export async function fill({ options, ordered }: Pool, filling: Filling): Promise<Slot> {
+  const { home, row, fresh, can_modify_files, above } = filling
   const root = row.directory
   const index = `${root}.index`
   const [base, linked] = await Promise.all([
     ordered(async () => {
       if (fresh) await unmake(home, root, index)
       if (fresh) await make(home, root)
+      if (above) return photographAbove(home, above, index)
       return photograph(home.shadow, home.top, join(home.folder, `top-${process.pid}.index`))
     }),
     dependencyFolders(home.top, home.common !== undefined).catch(() => []),
   ])
   await restore(home.shadow, root, index, base)
-  await sameHead(home, root)
+  await sameHead(home, root, above?.root)
   seedConfig(home.top, root, options.version)
   const made = linkFolders(home.top, root, linked)
   const kept = { base, linked: made, can_modify_files, notes: [] }
@@ -127,7 +131,8 @@ export async function inherit(
   const row = (await store.worktrees(home.top)).find((one) => one.pass_over_id === pass_over_id)
   if (!row || row.owner_id === owner_id || !(await gone(row.owner_id))) return
   const kept = await recall(row.directory)
-  const mine = { ...row, owner_id, time_used: now() }
+  // It is read at once, and was its child's: nobody applies anything to it any more.
+  const mine = { ...row, owner_id, collected: true, time_used: now() }
   if (!kept || !(await store.takeWorktree(mine, row))) return
   const root = row.directory
   const directory = join(root, relative(home.top, await realpath(options.directory)))
@@ -171,6 +176,7 @@ export async function release(pool: Pool, mine: Home, workspace: Workspace) {
   const slot = slots.get(workspace.directory)
   if (!slot) return
   slots.delete(workspace.directory)
+  takeBack(workspace.directory)
   unlinkFolders(slot.root, [...slot.linked, ".opencode/node_modules"])
   try {
     await clean(mine.shadow, slot.root, slot.index)
@@ -238,6 +244,7 @@ async function warm(pool: Pool, mine: Home) {
       kind: mine.common ? "git" : "copy",
       owner_id: options.owner_id,
       pass_over_id: null,
+      collected: false,
       time_used: options.now(),
     }),
     mine.folder,

@@ -59,12 +59,19 @@ export async function dependencyFolders(top: string, isGit: boolean): Promise<st
     .filter((path) => DEPENDENCIES.includes(path.split("/").at(-1) ?? "") && !path.startsWith(".opencode"))
 }
 
+/** Whether a path leads through a link: what is written there lies somewhere else. */
+function leadsAway(tree: string, path: string): boolean {
+  const parts = dirname(path).split("/")
+  const folders = parts.map((_, at) => join(tree, ...parts.slice(0, at + 1)))
+  return folders.some((folder) => lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+}
+
 /** Links the user's own folders of dependencies into a tree: copying them would take longer than most passes. */
 export function linkFolders(from: string, to: string, paths: readonly string[]): string[] {
   return paths.filter((path) => {
     const there = join(to, path)
     try {
-      if (existsSync(there) || !statSync(join(from, path)).isDirectory()) return false
+      if (existsSync(there) || leadsAway(to, path) || !statSync(join(from, path)).isDirectory()) return false
       mkdirSync(dirname(there), { recursive: true })
       symlinkSync(join(from, path), there)
       return true

@@ -5,8 +5,10 @@ import type { Effective } from "../pass-over/domain/preference"
 import { LINKED } from "../pass-over/service/change/take"
 import type { Pass } from "../pass-over/domain/pass"
 import type { Retaking, Workspace, Workspaces } from "../pass-over/service/port-workspace"
-import { forgo, promise, reclaim, standing } from "./worktree-again"
-import { remember } from "./worktree-kept"
+import { treeOf } from "../pass-over/service/change/target"
+import { closeTree, isLent, lend, type Above } from "./worktree-above"
+import { forgo, promise, reclaim, rootOf, standing } from "./worktree-again"
+import { recall, remember } from "./worktree-kept"
 import { inOrder, openHome, type Home } from "./worktree-home"
 import { difference, photograph, type Difference, type Keep } from "./shadow"
 import {
@@ -42,50 +44,95 @@ function localised(found: Difference, top: string, directory: string): Differenc
   return { ...found, files }
 }
 
-type Opening = Claim & { pass: Pass; from?: Retaking }
+type Opening = Claim & { pass: Pass; from?: Retaking; may?: boolean | undefined; above?: Above | undefined }
 
-/** Fills a tree from the user's as it is now, for a pass that has its row. */
-async function open(pool: Pool, home: Home, { row, fresh, pass, from }: Opening): Promise<Workspace> {
+/** Fills a tree from the one that it is made of as that is now, for a pass that has its row. */
+async function open(pool: Pool, home: Home, opening: Opening): Promise<Workspace> {
+  const { row, fresh, pass, from, above } = opening
   const { options, slots, timers } = pool
-  const { can_modify_files } = pass.preference.values as Partial<Effective>
+  const { can_modify_files = true } = pass.preference.values as Partial<Effective>
+  const may = opening.may ?? can_modify_files
   clearTimeout(timers.get(row.directory))
   timers.delete(row.directory)
   try {
-    const slot = await fill(pool, { home, row, fresh, can_modify_files: can_modify_files !== false })
+    const slot = await fill(pool, { home, row, fresh, can_modify_files: may, above })
     const directory = join(slot.root, relative(home.top, await realpath(options.directory)))
     const again = await from?.fill(directory)
     if (again) await remember(slot.root, { ...slot, notes: again })
     // Loading it is opencode's work, and none of the time that its child was given.
     if (fresh) await options.boot(directory)
     slots.set(directory, again ? { ...slot, notes: again } : slot)
-    return { directory, instead_of: options.directory, linked: slot.linked, ...(again ? { again } : {}) }
+    const place = above
+      ? { instead_of: above.directory, project: options.directory }
+      : { instead_of: options.directory }
+    return { directory, ...place, linked: slot.linked, ...(again ? { again } : {}) }
   } catch (error) {
     await drop(pool, home, row).catch(() => {})
     throw error
   }
 }
 
-/** Trees of their own for the children of one project: taken from a pool, cleaned between passes, gone in the end. */
-export function createWorkspaces(options: WorktreeOptions): Workspaces {
-  const { store, owner_id } = options
-  const pool: Pool = {
-    options,
-    slots: new Map(),
-    timers: new Map(),
-    making: new Set(),
-    dropping: new Map(),
-    promised: new Map(),
-    ordered: inOrder(),
-  }
-  const { slots, timers, ordered } = pool
-  let home: Promise<Home> | undefined
-  const known = () => (home ??= openHome(options))
-  const warmer = createWarmer(pool, known)
+/** The trees of one project, and the place that those of them are made of which somebody takes here. */
+type Trees = {
+  pool: Pool
+  known: () => Promise<Home>
+  /** Whether anybody has asked for it yet. */
+  opened: () => boolean
+  warmer: ReturnType<typeof createWarmer>
+  /** The directory of another tree, where they are not made of the user's own. */
+  of: string | undefined
+}
 
+/** The tree that a pass's own is made of. One that is not its originator's any more is not: then it is the project. */
+async function aboveOf({ pool, of }: Trees, home: Home, pass: Pass): Promise<Above | undefined> {
+  if (of === undefined || !(await treeOf(pool.options.store, pass, of))) return
+  const root = await rootOf(pool, home, of)
+  const kept = root === undefined ? undefined : await recall(root)
+  return root === undefined || !kept ? undefined : { root, directory: of, kept }
+}
+
+type Taking = Pick<Workspaces, "take" | "retake" | "snapshot">
+
+/** What is taken of a tree, or of the user's own. */
+function createTaking(trees: Trees): Taking {
+  const { pool, known, of } = trees
   return {
-    async take(pass) {
+    async take(pass, may) {
       const mine = await known()
-      return open(pool, mine, { ...(await claim(pool, mine, pass.id)), pass })
+      const above = await aboveOf(trees, mine, pass)
+      return open(pool, mine, { ...(await claim(pool, mine, pass.id)), pass, may, above })
+    },
+
+    async retake(pass, from) {
+      const mine = await known()
+      try {
+        const above = await aboveOf(trees, mine, pass)
+        const claimed = await reclaim(pool, mine, pass.id, from.directory)
+        return await open(pool, mine, { ...claimed, pass, from, may: from.can_modify_files, above })
+      } finally {
+        forgo(pool, pass.id)
+      }
+    },
+
+    async snapshot() {
+      const mine = await known()
+      const root = of === undefined ? undefined : await rootOf(pool, mine, of)
+      if (root !== undefined) return photograph(mine.shadow, root, `${root}.index`)
+      return pool.ordered(() => photograph(mine.shadow, mine.top, join(mine.folder, `top-${process.pid}.index`)))
+    },
+  }
+}
+
+function createTrees(trees: Trees): Workspaces {
+  const { pool, known, warmer } = trees
+  const { options, slots, timers } = pool
+  const { store, owner_id } = options
+  return {
+    ...createTaking(trees),
+
+    inside(directory) {
+      lend(directory)
+      return createTrees({ ...trees, of: directory })
     },
 
     standing: async (tree) => standing(pool, await known(), tree),
@@ -94,23 +141,9 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
 
     forgo: (pass) => forgo(pool, pass),
 
-    async retake(pass, from) {
-      const mine = await known()
-      try {
-        return await open(pool, mine, { ...(await reclaim(pool, mine, pass.id, from.directory)), pass, from })
-      } finally {
-        forgo(pool, pass.id)
-      }
-    },
-
     left: async (pass_over_id) => inherit(pool, await known(), pass_over_id),
 
     sweep: () => sweep(pool),
-
-    async snapshot() {
-      const mine = await known()
-      return ordered(() => photograph(mine.shadow, mine.top, join(mine.folder, `top-${process.pid}.index`)))
-    },
 
     async between(from, to) {
       const mine = await known()
@@ -127,8 +160,11 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
 
     async collect(workspace) {
       const mine = await known()
-      const found = await collect(mine, slots.get(workspace.directory), options.keep)
-      return localised(found, mine.top, await realpath(options.directory))
+      const slot = slots.get(workspace.directory)
+      const shared = isLent(workspace.directory)
+      if (slot && shared) await closeTree(store, slot)
+      const found = await collect(mine, slot, options.keep)
+      return { ...localised(found, mine.top, await realpath(options.directory)), shared }
     },
 
     release: async (workspace) => release(pool, await known(), workspace),
@@ -137,13 +173,30 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
 
     async close() {
       await warmer.stop()
-      if (!home) return
-      const mine = await home
+      if (!trees.opened()) return
+      const mine = await known()
       for (const timer of timers.values()) clearTimeout(timer)
       for (const row of await store.worktrees(mine.top)) if (row.owner_id === owner_id) await drop(pool, mine, row)
       await rm(join(mine.folder, `top-${process.pid}.index`), { force: true })
     },
   }
+}
+
+/** Trees of their own for the children of one project: taken from a pool, cleaned between passes, gone in the end. */
+export function createWorkspaces(options: WorktreeOptions): Workspaces {
+  const pool: Pool = {
+    options,
+    slots: new Map(),
+    timers: new Map(),
+    making: new Set(),
+    dropping: new Map(),
+    promised: new Map(),
+    ordered: inOrder(),
+  }
+  let home: Promise<Home> | undefined
+  const known = () => (home ??= openHome(options))
+  const opened = () => home !== undefined
+  return createTrees({ pool, known, opened, warmer: createWarmer(pool, known), of: undefined })
 }
 
 // What opencode puts there by itself.

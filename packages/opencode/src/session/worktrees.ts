@@ -10,7 +10,7 @@ import { dead } from "../pass-over/service/recover"
 import { databasePath } from "../runtime"
 import { connect } from "./client"
 import { createHost } from "./host"
-import { earAt, enterTree, homeOf, leaveTree } from "./tree-map"
+import { earAt, enterTree, homeOf, leaveTree, type Home } from "./tree-map"
 import { createWorkspaces } from "./worktree"
 
 type Input = Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
@@ -25,10 +25,14 @@ export const hostAt =
 
 const VERSION = "1.18.33"
 
-/** Trees for the children of a project; none where the project is such a tree itself. */
+/** Trees for the children of one that works in a tree itself: they are those of the project that it stands for. */
+export const workspacesInside = (engine: Engine, home: Home, { directory }: Pick<Input, "directory">) =>
+  engine.projects.get(home.directory)?.workspaces?.inside(directory)
+
+/** Trees for the children of a project that the user has open. */
 export function workspacesOf(engine: Engine, input: Input): Workspaces | undefined {
   const deps = changesOf(engine)
-  if (!deps || homeOf(input.directory)) return
+  if (!deps) return
   const client = connect(input)
   return createWorkspaces({
     store: engine.store,

@@ -30,8 +30,8 @@ type Args = z.output<typeof PassOverReviewArgs>
 
 /** Asks opencode's own question for every path, as if the agent edited the file itself. */
 const editing =
-  (context: ToolContext, directory: string): Permit =>
-  async (ops: readonly Op[]) => {
+  (context: ToolContext): Permit =>
+  async (ops: readonly Op[], { directory }) => {
     const patterns = ops.map(({ path }) =>
       relative(context.worktree === "/" ? directory : context.worktree, join(directory, path)),
     )
@@ -55,9 +55,9 @@ const editing =
 
 const inTurn =
   (...permits: readonly Permit[]): Permit =>
-  async (ops) => {
+  async (ops, target) => {
     for (const permit of permits) {
-      const no = await permit(ops)
+      const no = await permit(ops, target)
       if (no) return no
     }
     return undefined
@@ -79,7 +79,7 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
   const planned = await preview(deps, change)
   if (!planned.ok) return planned.refusal
   const permit = inTurn(
-    editing(context, change.directory),
+    editing(context),
     allowChange(engine, { pass, change, asked_by: context.agent, surface: dialog(context, project.host) }),
   )
   const { approval } = planned.planned
@@ -94,9 +94,9 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
   return applied.ok ? tellApplied(applied) : applied.refusal
 }
 
-async function undoing({ deps, context, pass }: Reviewing, change: ChangeSet) {
+async function undoing({ deps, context, pass }: Reviewing) {
   const application = await lastApplied(deps, { pass_over_id: pass.id })
-  const permit = editing(context, change.directory)
+  const permit = editing(context)
   const undone = await undoOne(deps, { application, actor: context.agent, permit })
   return undone.ok ? tellApplied(undone) : undone.refusal
 }
@@ -115,7 +115,7 @@ async function act(reviewing: Reviewing, args: Args): Promise<string | Refusal> 
     if (stray) return stray
   }
   if (args.action === "apply") return applying(reviewing, change)
-  if (args.action === "undo") return undoing(reviewing, change)
+  if (args.action === "undo") return undoing(reviewing)
   if (args.action === "merge") {
     const merged = await mergeWithPresent(deps, pass, change)
     return merged.ok ? tellChange(engine, await viewChange(deps, merged.change)) : merged.refusal

@@ -35,6 +35,39 @@ function engineIn(home: Home, preferences = {}): EngineWorld {
   return world
 }
 
+test("a pass is shown with what its child was told, said and did, and none of it moves the cursor", async () => {
+  using home = createHome()
+  using world = engineIn(home)
+  world.host.script("audit", async (child) => {
+    child.think("The sum comes first.")
+    child.say(`I read\u001b[2J it.\nThen I run it. ${"word ".repeat(2_000)}`)
+    child.tool("bash", { command: "node --test\u001b[31m" }, "1 failed")
+    await child.return(REPORT)
+    child.step()
+    await child.told
+  })
+  const runner = await started(world, { objective: "Check the totals" })
+  await outcomeOf(world, runner)
+  await world.clock.advance(1_000)
+  const { id } = runner.pass
+  expect((await home.run("show", id)).out).not.toContain("I read")
+  const { out, code } = await home.run("show", id, "--transcript")
+  expect(code).toBe(0)
+  const order = [
+    /\n\d\d:\d\d:\d\d {2}was told\n {10}alice passes a piece of work over to you/,
+    /  thought\n {10}The sum comes first\.\n/,
+    /  said\n {10}I read it\.\n {10}Then I run it\. word /,
+    /\n {10}… 2,0\d\d more characters\n/,
+    /  called bash\n {10}\{"command":"node --test.*"\}\n {10}→ 1 failed\n/,
+    /audit: needs_modification/,
+  ].map((line) => out.search(line))
+  expect(order).not.toContain(-1)
+  expect(order).toEqual(order.toSorted((a, b) => a - b))
+  expect(out).not.toContain("\u001b[2J")
+  const json = (await home.run("show", id, "--transcript", "--json")).json() as { transcript: { kind: string }[] }
+  expect(json.transcript.map(({ kind }) => kind)).toEqual(["told", "thought", "said", "tool"])
+})
+
 test("without a database there is nothing to list, and none is made", async () => {
   using home = createHome()
   expect((await home.run("list")).out).toStartWith(`No passes yet in ${home.project}.`)

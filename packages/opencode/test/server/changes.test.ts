@@ -21,6 +21,7 @@ async function scene() {
   const directory = join(server.folder, "project")
   mkdirSync(directory)
   writeFileSync(join(directory, "a.txt"), BEFORE)
+  world.project.directory = directory
   world.host.script("audit", async (child) => {
     await child.return({ status: "completed", ...VERDICT, findings: [] })
     child.step({})

@@ -4,6 +4,7 @@ import type { PassID } from "../../src/pass-over/domain/id"
 import type { PassSummary } from "../../src/server/schema"
 import * as Schema from "../../src/server/schema"
 import * as Preference from "../../src/server/schema-preference"
+import { Transcript } from "../../src/server/schema-transcript"
 import { createEngineWorld, type EngineWorld } from "../pass-over/support/engine"
 import { outcomeOf, started, VERDICT } from "../pass-over/support/drive"
 import { BASE, createTestServer, type TestServer } from "./support/server"
@@ -118,6 +119,51 @@ describe("passes", () => {
     expect(Schema.PassContext.parse(await made.server.get(`/${item?.id}/context`)).work_context.objective).toBe(
       objective(0),
     )
+  })
+
+  test("tell what their child was told, said and did, a page at a time, while it runs and afterwards", async () => {
+    using made = scene()
+    made.world.host.script("audit", async (child) => {
+      child.say(`I read <b>it</b>. ${"word ".repeat(2_000)}`)
+      child.tool("read", { filePath: "src/total.ts" }, "export const total = 1")
+      await child.wait(1_000)
+      child.say("It is right.")
+      await child.return({ status: "completed", ...VERDICT })
+      child.step({})
+    })
+    const runner = await started(made.world, { subagent: "audit", objective: "Look at the total" })
+    await made.world.clock.advance(500)
+    const path = `/${runner.pass.id}/transcript`
+    const read = async (query: string) => Transcript.parse(await made.server.get(`${path}?${query}`))
+    const running = await read("")
+    expect(running).toMatchObject({
+      items: [
+        { kind: "told", text: expect.stringContaining("Look at the total") },
+        { kind: "said", agent: "audit", text: expect.stringMatching(/^I read <b>it<\/b>\. word /), more: 2_018 },
+        { kind: "tool", tool: "read", failed: false, output: "export const total = 1", output_more: 0 },
+      ],
+      next: null,
+    })
+    await outcomeOf(made.world, runner)
+    await made.world.clock.advance(2_000)
+    // From the last line that is known: what has come since.
+    const last = running.items.at(-1)?.seq
+    expect((await read(`cursor=${last}`)).items).toMatchObject([{ kind: "said", text: "It is right." }])
+    const seqs: number[] = []
+    let next: string | null = "0"
+    while (next) {
+      const page: Awaited<ReturnType<typeof read>> = await read(`limit=1&cursor=${next}`)
+      expect(page.items).toHaveLength(1)
+      seqs.push(...page.items.map(({ seq }) => seq))
+      next = page.next
+    }
+    expect(seqs).toEqual((await read("limit=1000")).items.map(({ seq }) => seq))
+    expect(seqs).toHaveLength(4)
+    // It is no part of what happened to the pass, which is asked for all the time.
+    const detail = Schema.PassDetail.parse(await made.server.get(`/${runner.pass.id}`))
+    expect(JSON.stringify(detail.events)).not.toContain("It is right.")
+    expect((await made.server.ask(`${BASE}${path}?cursor=x`)).status).toBe(400)
+    expect((await made.server.ask(`${BASE}/019a0000-0000-7000-8000-000000000001/transcript`)).status).toBe(404)
   })
 
   test("say how far they are while they run, and are cancelled from here", async () => {

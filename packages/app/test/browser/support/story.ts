@@ -47,8 +47,13 @@ const CHANGE = {
 export function teach(world: World) {
   const held = Promise.withResolvers<void>()
   world.host.script("audit", async (child) => {
+    child.think("The invoice shows the total with the discount. If the sum is right the sign may be wrong.")
+    child.say("I read src/cart.js first, then I run the tests.")
     child.tool("read", { filePath: "src/cart.js" }, "export function total(items, discount = 0) {\n  …\n}")
     child.tool("bash", { command: "node --test" }, "# tests 2\n# pass 1\n# fail 1")
+    child.say(
+      "One of the two tests fails: a cart of 100 with 10 % off comes to 110.\n\nThe sum itself is right; `total` adds the discount instead of taking it off.",
+    )
     child.say("DECISION: Is the sum right?\nAnswer: no\nReasoning: the second test shows it")
     child.step({ input: 14_020, output: 312, cost: 0.018 })
     await child.return({

@@ -3,29 +3,34 @@ import { headline } from "../../pass-over/domain/envelope"
 import { describeManifest } from "../../pass-over/domain/manifest"
 import { findingsOf } from "../../pass-over/domain/outcome"
 import type { Pass } from "../../pass-over/domain/pass"
+import { transcriptItem } from "../../pass-over/domain/transcript"
+import { inOrder } from "../../pass-over/domain/transcript-order"
 import { readable } from "../../pass-over/domain/time"
 import type { Engine } from "../../pass-over/service/engine"
 import type { Outcome } from "../../pass-over/service/port"
+import { readTranscript } from "../../pass-over/service/transcript"
 import { clean, oneLine } from "../clean"
 import type { Command, Invocation } from "../command"
 import { withEngine } from "../engine"
 import { EXIT } from "../exit"
 import { findPass, short } from "../find"
 import type { Output, Style } from "../output"
+import { printTranscript } from "../transcript"
 import { stateOf } from "./list"
 
 const SEVERITY: Record<FindingArtifact["severity"], Style> = { error: "red", warning: "yellow", info: "cyan" }
 
-async function read({ store }: Engine, given: string) {
+async function read({ store }: Engine, given: string, whole: boolean) {
   const pass = await findPass(store, given)
-  const [outcome, kept, attempts, events, below] = await Promise.all([
+  const [outcome, kept, attempts, events, below, said] = await Promise.all([
     store.outcome(pass.id),
     store.request(pass.id),
     store.attempts(pass.id),
     store.eventsOf(pass.id, 500),
     store.list({ parent_pass_id: pass.id }),
+    whole ? readTranscript(store, pass.id) : [],
   ])
-  return { pass, outcome, kept, attempts, events, below }
+  return { pass, outcome, kept, attempts, events, below, transcript: inOrder(said.flatMap(transcriptItem)) }
 }
 
 const time = (at: number) => new Date(at).toISOString().replace("T", " ").slice(0, 19)
@@ -85,12 +90,22 @@ export function ending(out: Output, outcome: Outcome) {
   for (const line of others) out.line(`  ${line}`)
 }
 
-async function run({ out, args: [given = ""], now }: Invocation) {
-  const found = await withEngine((engine) => read(engine, given))
-  const { pass, outcome, kept, attempts, events, below } = found
+async function run({ out, args: [given = ""], options, now }: Invocation) {
+  const whole = options.transcript === true
+  const found = await withEngine((engine) => read(engine, given, whole))
+  const { pass, outcome, kept, attempts, events, below, transcript } = found
   if (out.json) {
     const request = kept ? { request: kept.request, manifest: kept.manifest } : {}
-    out.value({ pass, ...request, outcome: outcome ?? null, attempts, events, passes: below.map((one) => one.id) })
+    const passes = below.map((one) => one.id)
+    out.value({
+      pass,
+      ...request,
+      outcome: outcome ?? null,
+      attempts,
+      events,
+      passes,
+      ...(whole ? { transcript } : {}),
+    })
     return EXIT.ok
   }
   head(out, pass, now())
@@ -103,6 +118,7 @@ async function run({ out, args: [given = ""], now }: Invocation) {
   for (const one of below) {
     out.line(`${out.paint("dim", "passed".padEnd(8))} ${short(one.id)} → ${one.subagent_id}, ${stateOf(one)}`)
   }
+  printTranscript(out, transcript, pass.subagent_id)
   if (outcome) ending(out, outcome)
   return EXIT.ok
 }
@@ -111,6 +127,7 @@ export const show: Command = {
   name: "show",
   summary: "show one pass: what was asked, what went along, how it ended",
   args: [{ name: "<id>", text: "the id of a pass, or enough of its beginning or end" }],
-  examples: ["pass-over show 3f9c21aa", "pass-over show 3f9c21aa --json"],
+  options: [{ flags: "--transcript", text: "what its child was told, said and did as well" }],
+  examples: ["pass-over show 3f9c21aa", "pass-over show 3f9c21aa --transcript", "pass-over show 3f9c21aa --json"],
   run,
 }

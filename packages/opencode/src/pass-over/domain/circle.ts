@@ -18,7 +18,10 @@ export type Turn = {
   output: string
   failed: boolean
   /** Where the host has one: it may tell of the same call more than once. */
-  id?: string
+  id?: string | undefined
+  call_id?: string | undefined
+  /** When it began. */
+  at?: number | undefined
 }
 
 export type CircleOptions = {

@@ -170,6 +170,7 @@ export const PassEvent = z.strictObject({
     "pass.dispatched",
     "pass.attempt",
     "pass.artifact",
+    "pass.said",
     "pass.staged",
     "pass.message",
     "pass.circle",

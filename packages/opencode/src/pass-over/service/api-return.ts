@@ -2,9 +2,9 @@ import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { event } from "../domain/pass"
 import { conforms } from "../domain/output-schema"
 import type { Effective } from "../domain/preference"
-import { translateAll } from "../domain/translate"
 import { readReport, says, type Report } from "../domain/report"
 import { changesOf } from "./change/deps"
+import { inProject, inTarget } from "./change/place"
 import { checkProposals } from "./change/propose"
 import type { Engine } from "./engine"
 import type { Runner } from "./runner"
@@ -42,8 +42,7 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
     )
   }
   const { workspace, pass } = runner
-  // Whatever it calls its tree, to everybody else it is the project.
-  const report = workspace ? translateAll(returning.report, workspace.directory, pass.directory) : returning.report
+  const report = workspace ? inTarget(returning.report, workspace) : returning.report
   const read = readReport(report)
   if (!read.ok) {
     return no(PassOverErrorCode.INVALID_WORK_OUTPUT, `The return is not valid:\n${read.problem}`, REPAIR)
@@ -67,7 +66,8 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
     }
   }
   const deps = changesOf(engine)
-  const proposed = deps ? await checkProposals(deps, runner.recorder?.directory ?? pass.directory, read.report) : read
+  const target = workspace?.instead_of ?? runner.recorder?.directory ?? pass.directory
+  const proposed = deps ? await checkProposals(deps, target, read.report) : read
   if (!proposed.ok) {
     return no(
       PassOverErrorCode.INVALID_WORK_OUTPUT,
@@ -75,7 +75,9 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
       REPAIR,
     )
   }
-  return unfinished(engine, runner) ?? stage(engine, runner, proposed.report)
+  // Whatever it calls its tree, to everybody else it is the project.
+  const told = workspace ? inProject(proposed.report, workspace) : proposed.report
+  return unfinished(engine, runner) ?? stage(engine, runner, told)
 }
 
 async function stage(engine: Engine, runner: Runner, report: Report): Promise<Returned> {

@@ -18,6 +18,7 @@ import { createProgress } from "./progress"
 import { whole } from "./recover"
 import { anew, rightsOf, startingRules } from "./right"
 import { createRunner, type Runner } from "./runner"
+import { createScribe } from "./transcript"
 
 /** A pass that was opened, with everything that it needs to run. */
 export type Opened = Omit<Assignment, "constraints"> & {
@@ -50,14 +51,23 @@ export function ttlOf(engine: Engine, pass: Pass): number {
 // The originator goes on first.
 const QUIET_MS = 500
 
-async function over(engine: Engine, project: Project, runner: Runner, outcome: Outcome) {
-  const { pass } = runner
+/** What its child had begun to say when it was stopped; nobody hears of that any more. */
+async function unheard({ runner, host, scribe }: Entry) {
+  const child = runner.pass.child_session_id
+  if (child !== null) scribe.rest(await host.messages(child).catch(() => []))
+}
+
+async function over(engine: Engine, project: Project, entry: Entry, outcome: Outcome) {
+  const { pass } = entry.runner
   project.workspaces?.forgo(pass.id)
   endBelow(engine.running, pass.id, outcome.output.status)
   engine.running.remove(pass.id)
   engine.news.tell()
   project.logged(pass.session_id)
-  engine.clock.after(QUIET_MS, () => notify({ host: project.host, log: engine.log }, pass, outcome))
+  engine.clock.after(QUIET_MS, () => {
+    notify({ host: project.host, log: engine.log }, pass, outcome)
+    if (!outcome.taken && outcome.error_code !== null) void unheard(entry)
+  })
   try {
     await withdrawGates(engine, { pass_over_id: pass.id })
     if (outcome.taken) return
@@ -168,9 +178,10 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
     { time_ms: pass.timeout_ms, idle_ms: values.idle_timeout_ms },
   )
   const watch = createWatch({ ...engine, host }, runner)
-  const entry: Entry = { runner, host, watch, budget: createBudgetWatch(engine, runner, opened.limits) }
+  const scribe = createScribe(engine, () => runner.pass)
+  const entry: Entry = { runner, host, watch, budget: createBudgetWatch(engine, runner, opened.limits), scribe }
   engine.running.add(entry)
-  void runner.outcome.then((outcome: Outcome) => over(engine, project, runner, outcome))
+  void runner.outcome.then((outcome: Outcome) => over(engine, project, entry, outcome))
   if (!opened.asks && opened.place.state === "running") {
     runner.start()
     return runner

@@ -2,8 +2,6 @@ import type { FilePort } from "./change/deps"
 import type { Written } from "../domain/config"
 import { PassOverErrorCode } from "../domain/errors"
 import type { PassID, SessionID } from "../domain/id"
-import { event } from "../domain/pass"
-import type { Turn } from "../domain/circle"
 import type { InlineOverride } from "../domain/preference"
 import { providerOf } from "../domain/queue"
 import { createNews, type News } from "./news"
@@ -16,6 +14,7 @@ import type { Runner } from "./runner"
 import type { Closings, Taking } from "./live"
 import type { Clock, Ids, Log, Outcome, Store, Tokens } from "./port"
 import type { Host, HostEvent } from "./port-host"
+import { createNotes, type Notes, type Scribe } from "./transcript"
 
 /** What one opencode process brings to all the projects that it has open. */
 export type EngineDeps = {
@@ -60,13 +59,22 @@ export type Engine = EngineDeps & {
   completing: Map<PassID, Promise<Outcome>>
   /** Told whenever another place may have become free, or somebody else has written. */
   news: News
+  /** What is heard of children and not written down yet. */
+  notes: Notes
   /** The projects that this process has open. */
   projects: Map<string, Project>
   hear(event: HostEvent): void
 }
 
-/** A running pass with the host that it lives in and who watches it. */
-export type Entry = { runner: Runner; host: Host; watch: Watch; budget: BudgetWatch; rights?: Rights }
+/** A running pass with the host that it lives in, who watches it and who writes down what is heard of it. */
+export type Entry = {
+  runner: Runner
+  host: Host
+  watch: Watch
+  budget: BudgetWatch
+  scribe: Scribe
+  rights?: Rights
+}
 
 /** The passes that this process runs, by id and by child session. */
 export type Running = {
@@ -107,9 +115,6 @@ function* upwards(running: Running, runner: Runner | undefined): Generator<Runne
   for (let at = runner; at; at = at.pass.parent_pass_id ? running.get(at.pass.parent_pass_id) : undefined) yield at
 }
 
-/** How much of a tool's input and answer goes into the event stream. */
-const SHOWN = 2_000
-
 const READ_ONLY = ["read", "grep", "glob", "list", "webfetch", "websearch", "todowrite", "skill"]
 
 /** A provider that asks for patience gets fewer at once for a while. */
@@ -124,14 +129,6 @@ function cool({ store, clock, log }: EngineDeps, { pass }: Runner, until: number
 export function createEngine(deps: EngineDeps): Engine {
   const running = createRunning()
   const asked = new Set<string>()
-
-  // What a child does is seen while it runs. Losing a line of it in a bad moment harms nobody: the outcome has it all.
-  function show({ pass }: Runner, turn: Turn) {
-    const { tool, input, output, failed } = turn
-    if (tool === "pass_over_return") return
-    const data = { tool, failed, input: input.slice(0, SHOWN), output: output.slice(0, SHOWN) }
-    deps.store.announce(event(pass, "pass.artifact", deps.clock.now(), data)).catch(() => {})
-  }
 
   function hear(heard: HostEvent) {
     const entry = running.entry(heard.session_id)
@@ -154,9 +151,10 @@ export function createEngine(deps: EngineDeps): Engine {
       return
     }
     if (heard.type === "turn") {
-      show(runner, heard.turn)
+      entry.scribe.turn(heard.turn)
       return entry.watch.turn(heard.turn)
     }
+    if (heard.type === "said") return entry.scribe.said(heard.said)
     if (heard.type === "retry") return cool(deps, runner, heard.until)
     if (heard.type === "deleted") {
       const failure = { code: PassOverErrorCode.CANCELLED, message: "its session was deleted", final: true }
@@ -177,6 +175,7 @@ export function createEngine(deps: EngineDeps): Engine {
     reworking: new Set(),
     completing: new Map(),
     news: createNews(),
+    notes: createNotes(deps),
     projects: new Map(),
     hear,
   }

@@ -41,8 +41,13 @@ export type Worktree = {
   kind: "git" | "copy"
   owner_id: OwnerID
   pass_over_id: PassID | null
+  /** What was changed in it has been read, so that whatever is written there now is lost. */
+  collected: boolean
   time_used: number
 }
+
+/** A tree of ours, by its root, and the pass that works in it. */
+export type TreeOf = { directory: string; pass_over_id: PassID }
 
 /** A change of state with what is told of it. */
 export type Told = { note: AuditNote; event: PassEvent }
@@ -85,8 +90,11 @@ export type ChangeStore = {
   verdicts(change_id: ChangeID): Promise<SaidVerdict[]>
 
   // Applications
-  /** Writes an intent down. "busy" says that another one is under way in that tree, "undone" that it was taken back. */
-  intend(application: Application): Promise<"ok" | "busy" | "undone">
+  /**
+   * Writes an intent down. "busy" says that another one is under way in that tree, "undone" that it was taken back,
+   * "closed" that the tree of ours that it is for has been read meanwhile, or is another pass's.
+   */
+  intend(application: Application, tree?: TreeOf): Promise<"ok" | "busy" | "undone" | "closed">
   /** Writes down what is in the tree already, by the hand of the child itself. */
   recordApplied(application: Application): Promise<void>
   endApply(ended: Ended): Promise<boolean>
@@ -103,4 +111,6 @@ export type ChangeStore = {
   /** Changes the row of a tree if it is still as it was seen, or makes a new one; false where somebody was faster. */
   takeWorktree(worktree: Worktree, from: Worktree | null): Promise<boolean>
   dropWorktree(directory: string): Promise<void>
+  /** Lets nobody begin to write into a tree any more, for as long as it is this pass's. */
+  closeWorktree(tree: TreeOf): Promise<void>
 }

@@ -6,6 +6,7 @@ import type { Failure } from "../domain/retry"
 import type { Rule } from "../domain/right"
 import type { Turn } from "../domain/circle"
 import type { Usage } from "../domain/run"
+import type { Said } from "../domain/transcript"
 
 import type { AttemptKind } from "./port"
 
@@ -98,6 +99,8 @@ export type HostEvent =
   | { type: "step"; session_id: SessionID; usage: Usage }
   /** A tool call that has its answer. */
   | { type: "turn"; session_id: SessionID; turn: Turn }
+  /** Words that are whole: of the child, or to it. */
+  | { type: "said"; session_id: SessionID; said: Said }
   /** A session of ours is no more, by somebody's hand. */
   | { type: "deleted"; session_id: SessionID }
   /** The provider asked for patience: the host tries again at this time. */

@@ -64,7 +64,10 @@ export type QueryStore = {
   directories(): Promise<{ directory: string; passes: number; latest: number }[]>
   /** The names of all agents that ever took part. */
   agentNames(directory?: string): Promise<string[]>
+  /** What happened to a pass; what was said in it is its transcript. */
   eventsOf(pass_over_id: PassID, limit: number): Promise<StoredEvent[]>
+  /** What its child was told, said and did, in the order in which it was written down. */
+  transcript(pass_over_id: PassID, page: { after: number; limit: number }): Promise<StoredEvent[]>
   /** The number of the newest event; 0 where there is none. */
   newest(): Promise<number>
 }

@@ -2,19 +2,29 @@ import type { FileChange } from "../domain/change/change"
 import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 
-/** A tree of a child's own. It starts as the user's tree is, uncommitted and untracked files included. */
+/**
+ * A tree of a child's own. It starts as the tree is that its originator works in, uncommitted and untracked files
+ * included: the user's, or that of the pass above it.
+ */
 export type Workspace = {
   /** Where the child works. */
   directory: string
-  /** The same place in the user's tree. */
+  /** The same place in the tree that it was made of, which is where its changes are to go. */
   instead_of: string
+  /** The same place in the user's own tree, where it was made of another. */
+  project?: string
   /** Folders of dependencies that are the user's own, reached through links. */
   linked: readonly string[]
   /** What could not be brought back into it of an earlier pass's work; nothing where it began anew. */
   again?: readonly string[]
 }
 
-export type Collected = { files: FileChange[]; notes: string[] }
+export type Collected = {
+  files: FileChange[]
+  notes: string[]
+  /** Whether passes below have worked with this tree: then what is in it may be theirs. */
+  shared?: boolean
+}
 
 /** A tree that a child has worked in before, as another pass would have it. */
 export type Standing =
@@ -28,20 +38,24 @@ export type Standing =
 
 export type Retaking = {
   directory: string
+  can_modify_files?: boolean
   /** Brings back what was made there earlier, and says in words what could not be. */
   fill(directory: string): Promise<string[]>
 }
 
 /** Trees for children of one project. */
 export type Workspaces = {
-  take(pass: Pass): Promise<Workspace>
+  /** The same trees for children of one that works in a tree itself: theirs start as that one is. */
+  inside(directory: string): Workspaces
+  /** `can_modify_files` as it holds with all above; without it what the pass's own preference says. */
+  take(pass: Pass, can_modify_files?: boolean): Promise<Workspace>
   standing(tree: { directory: string; earlier: PassID }): Promise<Standing>
   /** The same, and a tree that is free is kept for a pass that goes on in it, until that takes or forgoes it. */
   promise(input: { directory: string; earlier: PassID; pass: PassID }): Promise<Standing>
   forgo(pass: PassID): void
   /** The very tree that was there before, from the user's tree as it is now. It throws where it cannot be had. */
   retake(pass: Pass, from: Retaking): Promise<Workspace>
-  /** What a child has changed in its tree, with all contents kept. */
+  /** What a child has changed in its tree, with all contents kept. From then on nobody applies anything to it. */
   collect(workspace: Workspace): Promise<Collected>
   /** Gives a tree back: it is cleaned and kept for the next child, or removed. */
   release(workspace: Workspace): Promise<void>

@@ -179,8 +179,8 @@ export type Store = LookupStore &
     stage(input: { pass: Pass; report: Report; event: PassEvent }): Promise<"staged" | "already" | "ended">
     attempt(input: { attempt: Attempt; event: PassEvent }): Promise<void>
     refuse(note: AuditNote, event: PassEvent): Promise<void>
-    /** An event of its own, for what changes no state. */
-    announce(event: PassEvent): Promise<void>
+    /** Events of their own, for what changes no state; all of them or none. */
+    announce(...events: readonly PassEvent[]): Promise<void>
 
     // Delivery
     /** Marks a result as having reached the originator, once; `commit` is what that means for its return context. */

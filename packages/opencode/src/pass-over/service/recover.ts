@@ -7,6 +7,7 @@ import { conclude, outcomeOf, stamped, type Facts } from "./conclude"
 import { takeLeft } from "./change/left"
 import { bring, delivered } from "./deliver"
 import type { Engine, Project } from "./engine"
+import { completeTranscript } from "./transcript"
 import { within } from "./within"
 import type { Claimed, Delivery, KnownOwner, Outcome, Settled } from "./port"
 
@@ -172,6 +173,10 @@ async function read(engine: Engine, project: Project, { pass, outcome }: { pass:
   // What it returned comes first in both; what it was seen doing is added behind it.
   const added = report ? whole.output.artifacts.slice(known) : whole.output.artifacts
   await engine.store.enrich({ pass, output: whole.output, artifacts: stamped(engine.ids, added) })
+  // For readers alone: nobody waits for it.
+  void completeTranscript(engine, pass, messages).catch((error: unknown) =>
+    engine.log("warn", "a transcript could not be completed", { pass_over_id: pass.id, error: String(error) }),
+  )
 }
 
 async function readAll(engine: Engine, project: Project) {

@@ -15,6 +15,7 @@ import { verifyAudit } from "./audit-verify"
 import type { Opened } from "./open"
 import { append } from "./record"
 import { createSlotStatements } from "./slot"
+import { createContents, createVault } from "./content"
 import { createStatements } from "./statement"
 import { createWriter } from "./write"
 
@@ -85,7 +86,10 @@ export function createAudit(opened: Extract<Opened, { ok: true }>, options: Audi
     },
     query: async (input) => query(input),
     verify: async () => verifyAudit(place),
-    restore: ({ force } = {}) => restoreAudit({ db, run, slots: createSlotStatements(db), write }, place, force),
+    restore: ({ force } = {}) => {
+      const contents = createContents(createVault(db, options.path))
+      return restoreAudit({ db, run, contents, slots: createSlotStatements(db), write }, place, force)
+    },
     async prune(given) {
       const pruned = await pruneAudit(place, write, search, given)
       if (pruned.lines > 0 && !given.dry) await summarize(given.now)

@@ -1,9 +1,9 @@
-import { and, count, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
+import { eq, inArray, lt, notInArray } from "drizzle-orm"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import type { PassID } from "../domain/id"
 import type { ChangeStore } from "../service/port-change"
-import { createSeal } from "./blob-key"
-import { ApplyTable, BlobPieceTable, BlobTable, ChangeFileTable, ChangeTable } from "./change.sql"
+import { ApplyTable, BlobPieceTable, BlobTable, ChangeFileTable, ChangeTable, ContentTable } from "./change.sql"
+import type { Vault } from "./content"
 import type { Base } from "./statement"
 
 type Blobs = Pick<
@@ -17,15 +17,6 @@ const MOST = 500
 const inGroups = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / MOST) }, (_, group) => items.slice(group * MOST, (group + 1) * MOST))
 
-const nameOf = (hash: string, position: number) => `${hash}:${position}`
-
-const damaged = (hash: string, cause: unknown) =>
-  new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, `The stored content ${hash.slice(0, 12)} cannot be read.`, {
-    recoverable: false,
-    suggestedAction: "The database or its key file is damaged; restore both from a backup.",
-    cause,
-  })
-
 const torn = (hash: string) =>
   new PassOverError(
     PassOverErrorCode.STALE_REVISION,
@@ -35,7 +26,7 @@ const torn = (hash: string) =>
     },
   )
 
-/** Hashes that something still refers to, were these passes gone. Applications name them in their operations. */
+/** Hashes that something still refers to, were these passes gone. Applications name them in their operations, artifacts by their pass. */
 function referred({ db }: Base, without: readonly PassID[] = []): Set<string> {
   const files = db
     .select({ old: ChangeFileTable.old_hash, new: ChangeFileTable.new_hash, of: ChangeTable.pass_over_id })
@@ -43,8 +34,10 @@ function referred({ db }: Base, without: readonly PassID[] = []): Set<string> {
     .innerJoin(ChangeTable, eq(ChangeTable.change_id, ChangeFileTable.change_id))
     .all()
   const ops = db.select({ ops: ApplyTable.ops, of: ApplyTable.pass_over_id }).from(ApplyTable).all()
+  const contents = db.select({ hash: ContentTable.hash, of: ContentTable.pass_over_id }).from(ContentTable).all()
   const gone = new Set(without)
   const all = [
+    ...contents.flatMap((row) => (gone.has(row.of) ? [] : [row.hash])),
     ...files.flatMap((row) => (gone.has(row.of) ? [] : [row.old, row.new])),
     ...ops.flatMap((row) =>
       gone.has(row.of) ? [] : row.ops.flatMap(({ before, after }) => [before?.hash, after?.hash]),
@@ -89,22 +82,8 @@ function sweepers(base: Base): Pick<Blobs, "sweepBlobs" | "pruneBlobs" | "leftBl
 }
 
 /** The contents of files, each once by its hash, compressed and sealed piece by piece. */
-export function createBlobs(base: Base, path: string): Blobs {
+export function createBlobs(base: Base, vault: Vault): Blobs {
   const { db, write } = base
-  const seal = createSeal(path)
-  // Asked for every file of a change: putting the question together takes longer than its answer.
-  const known = db
-    .select()
-    .from(BlobTable)
-    .where(eq(BlobTable.hash, sql.placeholder("hash")))
-    .prepare()
-  const sealed = db
-    .select({ sealed: BlobPieceTable.sealed })
-    .from(BlobPieceTable)
-    .where(
-      and(eq(BlobPieceTable.hash, sql.placeholder("hash")), eq(BlobPieceTable.position, sql.placeholder("position"))),
-    )
-    .prepare()
   return {
     ...sweepers(base),
 
@@ -120,49 +99,30 @@ export function createBlobs(base: Base, path: string): Blobs {
 
     putPieces: async (pieces) => {
       // Sealed before the lock is taken: compressing is the slow part.
-      const rows = pieces.map(({ hash, position, content }) => ({
-        hash,
-        position,
-        sealed: seal.seal(Bun.zstdCompressSync(content), nameOf(hash, position)),
-      }))
+      const rows = pieces.map((piece) => vault.seal(piece))
       await write(() => {
-        for (const row of rows) db.insert(BlobPieceTable).values(row).onConflictDoNothing().run()
+        for (const row of rows) vault.run().put.run(row)
       })
     },
 
     closeBlobs: (blobs, at) =>
       write(() => {
         for (const blob of blobs) {
-          const there = db.select({ n: count() }).from(BlobPieceTable).where(eq(BlobPieceTable.hash, blob.hash)).get()
-          if ((there?.n ?? 0) < blob.pieces) throw torn(blob.hash)
-          db.insert(BlobTable)
-            .values({ ...blob, time_created: at })
-            // Whoever needs it now counts as its latest user, so that pruning leaves it alone.
-            .onConflictDoUpdate({ target: BlobTable.hash, set: { time_created: at } })
-            .run()
+          if ((vault.run().pieces.get({ hash: blob.hash })?.n ?? 0) < blob.pieces) throw torn(blob.hash)
+          vault.run().close.run({ ...blob, time_created: at })
         }
       }),
 
     blob: async (hash) => {
-      const row = known.get({ hash })
+      const row = vault.run().known.get({ hash })
       return row && { hash: row.hash, bytes: row.bytes, pieces: row.pieces }
     },
 
-    piece: async (hash, position) => {
-      const row = sealed.get({ hash, position })
-      if (!row) return
-      try {
-        return Bun.zstdDecompressSync(seal.open(row.sealed, nameOf(hash, position)))
-      } catch (error) {
-        if (error instanceof PassOverError) throw error
-        throw damaged(hash, error)
-      }
-    },
+    piece: async (hash, position) => vault.piece(hash, position),
 
     dropPieces: (hash) =>
       write(() => {
-        const whole = db.select({ hash: BlobTable.hash }).from(BlobTable).where(eq(BlobTable.hash, hash)).get()
-        if (!whole) db.delete(BlobPieceTable).where(eq(BlobPieceTable.hash, hash)).run()
+        if (!vault.run().known.get({ hash })) vault.run().drop.run({ hash })
       }),
   }
 }

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm"
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core"
 import type { ApplyID, ChangeID, ChangeOrigin, FileChange, Op } from "../domain/change/change"
 import type { OwnerID, PassID } from "../domain/id"
+import { PassOverRequestTable } from "./pass-over.sql"
 import type { ApplyKind, ApplyStatus, Verification } from "../service/port-change"
 
 /** The content of a file, once, whoever changed it to that. Its pieces lie apart; the row comes last and says that it is whole. */
@@ -21,6 +22,19 @@ export const BlobPieceTable = sqliteTable(
     sealed: blob({ mode: "buffer" }).notNull(),
   },
   (table) => [primaryKey({ columns: [table.hash, table.position] })],
+)
+
+/** The contents that the artifacts and the staged return of a pass need. The rows of those hold the hashes. */
+export const ContentTable = sqliteTable(
+  "pass_over_contents",
+  {
+    pass_over_id: text()
+      .$type<PassID>()
+      .notNull()
+      .references(() => PassOverRequestTable.id),
+    hash: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pass_over_id, table.hash] })],
 )
 
 export const ChangeTable = sqliteTable(
@@ -125,6 +139,8 @@ export const WorktreeTable = sqliteTable(
     owner_id: text().$type<OwnerID>().notNull(),
     /** The pass that works in it; null while it is kept for the next one. */
     pass_over_id: text().$type<PassID>(),
+    /** What its child did has been read; what is written into it now would be lost. */
+    collected: integer({ mode: "boolean" }).notNull().default(false),
     time_used: integer().notNull(),
   },
   (table) => [index("pass_over_worktrees_project_idx").on(table.project)],

@@ -1,10 +1,11 @@
 import { and, asc, desc, eq, isNull } from "drizzle-orm"
+import { once } from "remeda"
 import type { ChangeID, ChangeSet } from "../domain/change/change"
-import type { Application, ChangeStore, Ended } from "../service/port-change"
+import type { Application, ChangeStore, Ended, TreeOf } from "../service/port-change"
 import { ApplyTable, ChangeFileTable, ChangeTable, VerdictTable, WorktreeTable } from "./change.sql"
 import { WorkOutputTable } from "./pass-over.sql"
 import { record } from "./record"
-import type { Base, Row } from "./statement"
+import { insertInto, type Base, type Row } from "./statement"
 
 type Changes = Omit<
   ChangeStore,
@@ -25,21 +26,24 @@ type Sets = Pick<Changes, "saveChange" | "change" | "changes" | "review" | "verd
 
 function sets(base: Base): Sets {
   const { db, run, write } = base
+  // A change may have ten thousand of each.
+  const put = {
+    file: once(() => insertInto(db, ChangeFileTable)),
+    verdict: once(() => insertInto(db, VerdictTable, ["id"])),
+  }
   return {
     saveChange: ({ files, ...change }) =>
       write(() => {
         db.insert(ChangeTable).values(change).run()
         for (const [position, body] of files.entries()) {
-          db.insert(ChangeFileTable)
-            .values({
-              change_id: change.change_id,
-              position,
-              path: body.path,
-              old_hash: body.old?.hash ?? null,
-              new_hash: body.new?.hash ?? null,
-              body,
-            })
-            .run()
+          put.file()({
+            change_id: change.change_id,
+            position,
+            path: body.path,
+            old_hash: body.old?.hash ?? null,
+            new_hash: body.new?.hash ?? null,
+            body,
+          })
         }
       }),
 
@@ -59,11 +63,7 @@ function sets(base: Base): Sets {
 
     review: (change_id, verdicts, { note, event }) =>
       write(() => {
-        for (const verdict of verdicts) {
-          db.insert(VerdictTable)
-            .values({ change_id, ...verdict })
-            .run()
-        }
+        for (const verdict of verdicts) put.verdict()({ change_id, ...verdict })
         record(run, note, event)
       }),
 
@@ -78,8 +78,13 @@ function sets(base: Base): Sets {
   }
 }
 
-const free = (base: Base, application: Application): "ok" | "busy" | "undone" => {
+const isOf = ({ directory, pass_over_id }: TreeOf) =>
+  and(eq(WorktreeTable.directory, directory), eq(WorktreeTable.pass_over_id, pass_over_id))
+
+const free = (base: Base, application: Application, tree: TreeOf | undefined) => {
   const { db } = base
+  const there = tree && db.select().from(WorktreeTable).where(isOf(tree)).get()
+  if (tree && (!there || there.collected)) return "closed"
   const busy = db
     .select({ id: ApplyTable.apply_id })
     .from(ApplyTable)
@@ -128,9 +133,9 @@ type Applications = Pick<
 function applications(base: Base): Applications {
   const { db, write } = base
   return {
-    intend: (application) =>
+    intend: (application, tree) =>
       write(() => {
-        const may = free(base, application)
+        const may = free(base, application, tree)
         if (may === "ok") db.insert(ApplyTable).values(application).run()
         return may
       }),
@@ -217,6 +222,11 @@ export function createChanges(base: Base): Changes {
         )
         const rows = db.update(WorktreeTable).set(worktree).where(seen).returning({ d: WorktreeTable.directory })
         return rows.all().length === 1
+      }),
+
+    closeWorktree: (tree) =>
+      write(() => {
+        db.update(WorktreeTable).set({ collected: true }).where(isOf(tree)).run()
       }),
 
     dropWorktree: (directory) =>

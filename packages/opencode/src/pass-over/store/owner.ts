@@ -1,7 +1,8 @@
 import { and, eq, inArray, notExists, sql } from "drizzle-orm"
+import type { WorkArtifact } from "../domain/artifact"
 import type { OwnerID } from "../domain/id"
 import type { Claimed, Outcome, Store } from "../service/port"
-import { insertArtifacts } from "./pass"
+import { holdArtifacts, insertArtifacts } from "./pass"
 import { AttemptTable, OwnerTable, PassOverRequestTable, ReturnContextTable, WorkOutputTable } from "./pass-over.sql"
 import { toOutcome, toPass } from "./row"
 import { OPEN, type Base } from "./statement"
@@ -20,7 +21,7 @@ function openPasses({ db }: Base, owner_id: OwnerID, limit: number) {
 
 /** Takes over what an owner left. Only passes that are still its own: somebody else may be taking them too. */
 function claim(base: Base, input: Parameters<Store["claim"]>[0]): Claimed[] {
-  const { db } = base
+  const { db, contents } = base
   const rows = openPasses(base, input.from, input.limit)
   const ids = rows.map((row) => row.pass_over_requests.id)
   if (ids.length === 0) return []
@@ -37,14 +38,14 @@ function claim(base: Base, input: Parameters<Store["claim"]>[0]): Claimed[] {
     const known = attempts.get(request.id) ?? []
     return {
       pass: toPass({ ...request, owner_id: input.owner_id, fence: request.fence + 1, wait: false }, context),
-      staged: context.staged ?? undefined,
+      staged: context.staged ? contents.report(context.staged) : undefined,
       usage: known.findLast((attempt) => attempt.usage !== null)?.usage ?? undefined,
       attempts: known.length,
     }
   })
 }
 
-function unread({ db, run }: Base, directory: string, limit: number) {
+function unread({ db, run, contents }: Base, directory: string, limit: number) {
   return db
     .select()
     .from(WorkOutputTable)
@@ -55,7 +56,8 @@ function unread({ db, run }: Base, directory: string, limit: number) {
     .all()
     .map((row) => {
       const pass = toPass(row.pass_over_requests, row.return_contexts)
-      const artifacts = run.select.artifacts.all({ id: pass.id }).map((artifact) => artifact.body)
+      const rows = run.select.artifacts.all({ id: pass.id })
+      const artifacts = rows.map(({ body }) => contents.whole<WorkArtifact>(body))
       const outcome: Outcome = toOutcome(pass, row.work_outputs, artifacts)
       return { pass, outcome }
     })
@@ -90,7 +92,7 @@ function leave({ db }: Base, owner_id: OwnerID) {
 
 /** Who runs what, and what becomes of it when they are gone. */
 export function createOwners(base: Base): Owners {
-  const { db, run, write } = base
+  const { db, run, write, contents } = base
   return {
     enter: (owner, at) =>
       write(() => {
@@ -115,8 +117,9 @@ export function createOwners(base: Base): Owners {
 
     unread: async (directory, limit) => unread(base, directory, limit),
 
-    enrich: ({ pass, output, artifacts }) =>
-      write(() => {
+    enrich: async ({ pass, output, artifacts }) => {
+      const held = holdArtifacts(contents, artifacts)
+      return write(() => {
         const rows = db
           .update(WorkOutputTable)
           .set({
@@ -129,8 +132,12 @@ export function createOwners(base: Base): Owners {
           .returning({ id: WorkOutputTable.work_id })
           .all()
         if (rows.length === 0) return false
-        insertArtifacts(run, pass.id, artifacts, run.select.artifacts.all({ id: pass.id }).length)
+        insertArtifacts(run, pass.id, held, {
+          at: pass.time_ended ?? pass.time_created,
+          from: run.select.artifacts.all({ id: pass.id }).length,
+        })
         return true
-      }),
+      })
+    },
   }
 }

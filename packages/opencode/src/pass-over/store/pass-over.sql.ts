@@ -7,11 +7,11 @@ import type { ArtifactID, OwnerID, PassID, ReturnID } from "../domain/id"
 import type { Manifest } from "../domain/manifest"
 import type { OutputStatus, PassOverMetadata, ReviewDecision, WorkSummary } from "../domain/output"
 import type { PassEvent } from "../domain/pass"
-import type { Report } from "../domain/report"
 import type { ExpectedOutputType, Priority } from "../domain/request"
 import type { ReturnStatus } from "../domain/return-context"
 import type { Usage } from "../domain/run"
 import type { AttemptKind } from "../service/port"
+import type { StoredArtifact, StoredReport } from "./content"
 
 type Json = Record<string, unknown>
 
@@ -118,7 +118,7 @@ export const ReturnContextTable = sqliteTable(
     status: text().$type<ReturnStatus>().notNull(),
     revision: integer().notNull(),
     /** The child's first valid return, held until the step that carried it is over. */
-    staged: text({ mode: "json" }).$type<Report>(),
+    staged: text({ mode: "json" }).$type<StoredReport>(),
     created_at: integer().notNull(),
     returned_at: integer(),
   },
@@ -174,7 +174,7 @@ export const WorkArtifactTable = sqliteTable(
     type: text().$type<WorkArtifact["type"]>().notNull(),
     path: text(),
     severity: text(),
-    body: text({ mode: "json" }).$type<WorkArtifact>().notNull(),
+    body: text({ mode: "json" }).$type<StoredArtifact>().notNull(),
   },
   (table) => [
     uniqueIndex("work_artifacts_pass_over_id_position_idx").on(table.pass_over_id, table.position),

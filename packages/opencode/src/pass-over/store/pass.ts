@@ -1,5 +1,7 @@
+import type { WorkArtifact } from "../domain/artifact"
 import type { Pass } from "../domain/pass"
 import type { Attempt, Commit, OpenPass, Opened, Settled, Store } from "../service/port"
+import type { Contents } from "./content"
 import { moveDetail, outcomeDetail, passDetail } from "./audit-detail"
 import { announce, record } from "./record"
 import { storable } from "./row"
@@ -54,21 +56,36 @@ function moved(run: Statements, { pass, move, at }: Commit): boolean {
 const stamp = (run: Statements, pass: Pass, times: { time_started?: number; time_ended?: number }) =>
   run.update.stamped.run({ id: pass.id, time_started: null, time_ended: null, ...times })
 
-export function insertArtifacts(run: Statements, pass_over_id: Pass["id"], artifacts: Settled["artifacts"], from = 0) {
-  for (const [index, { artifact_id, artifact }] of artifacts.entries()) {
+/** Artifacts as their rows hold them: made ready before the lock is taken. */
+export const holdArtifacts = (contents: Contents, artifacts: Settled["artifacts"]) => ({
+  given: artifacts,
+  held: contents.hold<WorkArtifact>(artifacts.map(({ artifact }) => artifact)),
+})
+
+type HeldArtifacts = ReturnType<typeof holdArtifacts>
+
+export function insertArtifacts(
+  run: Statements,
+  pass_over_id: Pass["id"],
+  { given, held }: HeldArtifacts,
+  { at, from = 0 }: { at: number; from?: number },
+) {
+  held.put(pass_over_id, at)
+  for (const [index, { artifact_id, artifact }] of given.entries()) {
+    const body = held.artifacts[index] ?? artifact
     run.insert.artifact({
       artifact_id,
       pass_over_id,
       position: from + index,
-      type: artifact.type,
-      path: artifact.type === "file_modification" ? artifact.path : null,
-      severity: artifact.type === "finding" ? artifact.severity : null,
-      body: artifact,
+      type: body.type,
+      path: body.type === "file_modification" ? body.path : null,
+      severity: body.type === "finding" ? body.severity : null,
+      body,
     })
   }
 }
 
-function insertOutcome(run: Statements, input: Settled) {
+function insertOutcome(run: Statements, input: Settled, artifacts: HeldArtifacts) {
   const { output } = input
   run.insert.output(
     storable({
@@ -84,7 +101,7 @@ function insertOutcome(run: Statements, input: Settled) {
       time_created: input.at,
     }),
   )
-  insertArtifacts(run, output.work_id, input.artifacts)
+  insertArtifacts(run, output.work_id, artifacts, { at: input.at })
   run.insert.delivery({
     pass_over_id: output.work_id,
     session_id: input.pass.session_id,
@@ -112,10 +129,17 @@ export function applyMove(run: Statements, input: Commit): boolean {
 export const commitMove = (run: Statements, input: Commit): Pass | "stale" =>
   applyMove(run, input) ? after(run, input.pass) : "stale"
 
-function settle({ run, slots }: Pick<Base, "run" | "slots">, input: Settled): Pass | "stale" {
+type Settling = { input: Settled; artifacts: HeldArtifacts }
+
+const settling = ({ contents }: Base, input: Settled): Settling => ({
+  input,
+  artifacts: holdArtifacts(contents, input.artifacts),
+})
+
+function settle({ run, slots }: Pick<Base, "run" | "slots">, { input, artifacts }: Settling): Pass | "stale" {
   if (!moved(run, input)) return "stale"
   leaveSlot(slots, input.pass.id, input.usage)
-  insertOutcome(run, input)
+  insertOutcome(run, input, artifacts)
   if (input.attempt) putAttempt(run, input.attempt)
   stamp(run, input.pass, { time_ended: input.at })
   record(run, input.note, input.event, outcomeDetail(input))
@@ -149,26 +173,35 @@ function bind(run: Statements, { pass, attempt, event, dispatch }: Parameters<St
 }
 
 export function createPasses(base: Base): Passes {
-  const { run, write } = base
+  const { run, write, contents } = base
   return {
     open: (input) => write(() => openPass(base, input)),
 
     commit: (input) => write(() => commitMove(run, input)),
 
-    settle: (input) => write(() => settle(base, input)),
+    settle: async (input) => {
+      const one = settling(base, input)
+      return write(() => settle(base, one))
+    },
 
-    settleMany: (inputs) =>
-      write(() => inputs.filter((input) => settle(base, input) !== "stale").map((input) => input.pass.id)),
+    settleMany: async (inputs) => {
+      const all = inputs.map((input) => settling(base, input))
+      return write(() => all.filter((one) => settle(base, one) !== "stale").map(({ input }) => input.pass.id))
+    },
 
     bind: (input) => write(() => bind(run, input)),
 
-    stage: ({ pass, report, event }) =>
-      write(() => {
+    stage: async ({ pass, report, event }) => {
+      const held = contents.hold(report.artifacts)
+      const staged = JSON.stringify({ ...report, artifacts: held.artifacts })
+      return write(() => {
         if (!goesOn(run, pass)) return "ended"
-        if (run.update.staged.all({ id: pass.id, staged: JSON.stringify(report) }).length === 0) return "already"
+        if (run.update.staged.all({ id: pass.id, staged }).length === 0) return "already"
+        held.put(pass.id, event.at)
         announce(run, event)
         return "staged"
-      }),
+      })
+    },
 
     attempt: ({ attempt, event }) =>
       write(() => {
@@ -178,6 +211,9 @@ export function createPasses(base: Base): Passes {
 
     refuse: (entry, event) => write(() => record(run, entry, event)),
 
-    announce: (event) => write(() => announce(run, event)),
+    announce: (...events) =>
+      write(() => {
+        for (const event of events) announce(run, event)
+      }),
   }
 }

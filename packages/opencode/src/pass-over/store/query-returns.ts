@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, inArray, lt, ne, isNotNull } from "drizzle-orm"
+import type { WorkArtifact } from "../domain/artifact"
 import type { PassID } from "../domain/id"
 import type { ReturnToContext } from "../domain/return-context"
 import type { ReturnQuery } from "../service/port-query"
@@ -61,10 +62,10 @@ function deadline({ return_contexts: { status }, pass_over_live: live, pass_over
 }
 
 /** The result while it is on its way, as it will arrive. */
-function pending({ run }: Base, row: Found) {
+function pending({ run, contents }: Base, row: Found) {
   const { work_outputs: output, return_contexts: context, pass_over_requests: request } = row
   if (context.status !== "returned" || row.pass_over_deliveries === null || output === null) return
-  const artifacts = run.select.artifacts.all({ id: request.id }).map(({ body }) => body)
+  const artifacts = run.select.artifacts.all({ id: request.id }).map(({ body }) => contents.whole<WorkArtifact>(body))
   return toOutcome(toPass(request, context), output, artifacts).output
 }
 

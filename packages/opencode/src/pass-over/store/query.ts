@@ -1,5 +1,5 @@
 import { newTokens } from "../domain/run"
-import { and, asc, count, desc, eq, gte, inArray, like, lt, lte, max, or, sql, type SQL } from "drizzle-orm"
+import { and, asc, count, desc, eq, gt, gte, inArray, like, lt, lte, max, ne, or, sql, type SQL } from "drizzle-orm"
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core"
 import type { PassID } from "../domain/id"
 import type { PassQuery, PassResult, PassRow, QueryStore } from "../service/port-query"
@@ -122,7 +122,22 @@ export function createQueries(base: Base): QueryStore {
       db
         .select()
         .from(EventTable)
-        .where(eq(EventTable.pass_over_id, pass_over_id))
+        .where(and(eq(EventTable.pass_over_id, pass_over_id), ne(EventTable.type, "pass.said")))
+        .orderBy(asc(EventTable.seq))
+        .limit(limit)
+        .all(),
+
+    transcript: async (pass_over_id, { after, limit }) =>
+      db
+        .select()
+        .from(EventTable)
+        .where(
+          and(
+            eq(EventTable.pass_over_id, pass_over_id),
+            gt(EventTable.seq, after),
+            inArray(EventTable.type, ["pass.said", "pass.artifact"]),
+          ),
+        )
         .orderBy(asc(EventTable.seq))
         .limit(limit)
         .all(),

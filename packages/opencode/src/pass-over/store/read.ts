@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, sql } from "drizzle-orm"
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
 import { once } from "remeda"
+import type { WorkArtifact } from "../domain/artifact"
 import type { AuditLine } from "../domain/audit-log"
 import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
@@ -18,14 +19,14 @@ import { passesWhere, preparedPasses, type Base } from "./statement"
 
 const at = sql.placeholder
 
-function outcome({ run }: Base, id: PassID): Outcome | undefined {
+function outcome({ run, contents }: Base, id: PassID): Outcome | undefined {
   const row = run.select.output.get({ id })
   const pass = row && run.pass.byId({ id })
   if (!row || !pass) return
   return toOutcome(
     pass,
     row,
-    run.select.artifacts.all({ id }).map((artifact) => artifact.body),
+    run.select.artifacts.all({ id }).map(({ body }) => contents.whole<WorkArtifact>(body)),
   )
 }
 
@@ -86,7 +87,7 @@ type Reads = Pick<
 
 /** Only short reads by index: what goes over many rows belongs to the API process or a Worker, never to opencode's event loop. */
 export function createReads(base: Base, version: () => number): Reads {
-  const { db, run } = base
+  const { db, run, contents } = base
   const calls = once(() => passesOfCall(db))
   return {
     find: async (id) => run.pass.byId({ id }),
@@ -101,12 +102,14 @@ export function createReads(base: Base, version: () => number): Reads {
     list: async (filter) => list(db, filter),
     request: async (id) => request(base, id),
 
-    staged: async (id) =>
-      db
+    staged: async (id) => {
+      const row = db
         .select({ staged: ReturnContextTable.staged })
         .from(ReturnContextTable)
         .where(eq(ReturnContextTable.pass_over_id, id))
-        .get()?.staged ?? undefined,
+        .get()
+      return row?.staged ? contents.report(row.staged) : undefined
+    },
 
     outcome: async (id) => outcome(base, id),
 

@@ -2,7 +2,7 @@ import { eq, inArray, or, sql } from "drizzle-orm"
 import type { PassID } from "../domain/id"
 import type { FlowRun } from "../service/port-flow"
 import type { Outdated, RetentionStore, UpTo } from "../service/port-retention"
-import { ApplyTable, ChangeFileTable, ChangeTable, VerdictTable } from "./change.sql"
+import { ApplyTable, ChangeFileTable, ChangeTable, ContentTable, VerdictTable } from "./change.sql"
 import { CommandTable } from "./command.sql"
 import { FlowCommandTable, FlowDeliveryTable, FlowEntryTable, FlowRunTable, ResultCacheTable } from "./flow.sql"
 import { GateTable } from "./gate.sql"
@@ -147,7 +147,12 @@ function createPieces({ db }: Base) {
     .where(sql`seq = (select seq from pass_over_events where pass_over_id = ${at("id")} limit 1)`)
     .returning({ bytes: sql<number>`length(data)` })
     .prepare()
-  return [artifact, file, event]
+  const content = db
+    .delete(ContentTable)
+    .where(sql`rowid = (select rowid from pass_over_contents where pass_over_id = ${at("id")} limit 1)`)
+    .returning({ bytes: sql<number>`length(hash)` })
+    .prepare()
+  return [artifact, content, file, event]
 }
 
 type Pieces = ReturnType<typeof createPieces>

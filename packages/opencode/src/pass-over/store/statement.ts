@@ -27,6 +27,7 @@ import {
   WorkOutputTable,
 } from "./pass-over.sql"
 import { AuditAnchorTable } from "./audit.sql"
+import type { Contents } from "./content"
 import { toPass } from "./row"
 import type { SlotStatements } from "./slot"
 
@@ -39,7 +40,7 @@ export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_
  * once. A value that is missing is null; keys that the table does not have are passed over. Values are encoded here,
  * because a placeholder's own encoder writes the word "null" into a JSON column.
  */
-function insertInto<T extends SQLiteTable>(db: BunSQLiteDatabase, table: T, leave: readonly string[] = []) {
+export function insertInto<T extends SQLiteTable>(db: BunSQLiteDatabase, table: T, leave: readonly string[] = []) {
   const columns = Object.entries(getTableColumns(table)).filter(([name]) => !leave.includes(name))
   const values = Object.fromEntries(columns.map(([name]) => [name, sql`${at(name)}`]))
   const statement = db
@@ -213,6 +214,8 @@ export type Base = {
   db: BunSQLiteDatabase
   run: Statements
   slots: SlotStatements
+  /** The contents of files that artifacts and returns have. */
+  contents: Contents
   /** One short transaction that holds the write lock from its beginning. */
   write: <T>(work: () => T) => Promise<T>
 }

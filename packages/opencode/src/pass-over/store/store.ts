@@ -7,6 +7,7 @@ import { createAuditSearch } from "./audit-search"
 import { createBlobs } from "./blob"
 import { createChanges } from "./change"
 import { createCommands } from "./command"
+import { createContents, createVault } from "./content"
 import { createDeliveries } from "./delivery"
 import { createFlows } from "./flow"
 import { createGates } from "./gate"
@@ -29,8 +30,10 @@ import { createWriter, storeError } from "./write"
 export function createStore(opened: Extract<Opened, { ok: true }>, path: string): Store {
   const { client } = opened
   const db = drizzle({ client })
+  const vault = createVault(db, path)
   const base: Base = {
     db,
+    contents: createContents(vault),
     run: createStatements(db),
     slots: createSlotStatements(db),
     write: createWriter(client, path),
@@ -53,7 +56,7 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
     ...createFlows(base),
     ...createSlots(base),
     ...createStarts(base),
-    ...createBlobs(base, path),
+    ...createBlobs(base, vault),
     ...createChanges(base),
     ...createRetention(base),
   }
@@ -65,8 +68,8 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
  *
  * And whatever goes in passes here, so this is where secrets are taken out: before the first write, in every text, of
  * every operation. Bytes are not touched: the exact contents of proposed changes are blobs, sealed and handed over as
- * bytes. A file_modification artifact whose body had a secret carries the mark in its stored text, and nothing may ever
- * be applied from such a text (`isRedacted`), only from its blob.
+ * bytes. A file_modification artifact whose body had a secret is kept under the hash of its text with the mark, and
+ * nothing may ever be applied from such a text (`isRedacted`), only from the blob of its change.
  */
 function guarded<T extends Record<string, (...args: never[]) => Promise<unknown>>>(methods: T, path: string): T {
   const wrap =

@@ -77,7 +77,7 @@ async function page(deps: ServerDeps, { cursor, ...query }: z.infer<typeof Schem
   return { items, next: rows.length > query.limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-const unknown = (id: string) => refused(refuse(PassOverErrorCode.NOT_FOUND, `No pass ${id} is known.`))
+export const unknown = (id: string) => refused(refuse(PassOverErrorCode.NOT_FOUND, `No pass ${id} is known.`))
 
 async function detail(deps: ServerDeps, id: PassID): Promise<z.infer<typeof Schema.PassDetail>> {
   const { store } = deps.engine

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { apply } from "../../../src/pass-over/service/change/apply"
 import { mergeWithPresent } from "../../../src/pass-over/service/change/merge"
 import { plan } from "../../../src/pass-over/service/change/plan"
-import { hashText } from "../../../src/pass-over/service/change/apply"
+import { approvalFor } from "../../../src/pass-over/service/change/apply"
 import { undo } from "../../../src/pass-over/service/change/undo"
 import { refuse, type Refusal } from "../../../src/pass-over/domain/errors"
 import type { Application } from "../../../src/pass-over/service/port-change"
@@ -25,7 +25,12 @@ const refused = (result: { ok: true } | { ok: false; refusal: Refusal }) => {
 }
 
 const approval = async (world: ChangeWorld, change: Parameters<typeof plan>[1]) => {
-  const planned = await plan(world.deps, change, await world.store.verdicts(change.change_id), hashText(world.deps))
+  const planned = await plan(
+    world.deps,
+    change,
+    await world.store.verdicts(change.change_id),
+    approvalFor(world.deps, { directory: change.directory }),
+  )
   if (!planned.ok) throw new Error(planned.refusal.message)
   return planned.planned.approval
 }

@@ -12,7 +12,7 @@ import { Cases, Three, type Case, type Tree } from "./generate"
 import { clear, git, gitEdits, read, scratch, write } from "./git"
 
 // `PASS_OVER_LONG=1 bun test ./test/pass-over/change/git-judge.test.ts` runs all of it.
-const long = Boolean(process.env.PASS_OVER_LONG)
+const long = Boolean(process.env.PASS_OVER_LONG) || process.env.PASS_OVER_PROOF === "all"
 const RUNS = long ? 3_000 : 300
 const SEED = 7
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test"
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test"
 import {
   cpSync,
   existsSync,
@@ -6,170 +6,217 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { recoverApplies } from "../../../src/pass-over/service/change/recover"
+import { PATIENCE_MS, report, scale } from "../proof/scale"
+import { createChangeWorld } from "../support/change"
 import { openStore } from "../support/database"
+import { killedAt, momentsOf, named, type Moment } from "./moments"
 
-// `PASS_OVER_LONG=1 bun test ./test/pass-over/change/kill.test.ts` kills at every single call; else at some of them.
-const long = Boolean(process.env.PASS_OVER_LONG)
+setDefaultTimeout(PATIENCE_MS)
+
 const strace = Bun.which("strace")
-const root = mkdtempSync(join(tmpdir(), "pass-over-kill-"))
-
+const root = realpathSync(mkdtempSync(join(tmpdir(), "pass-over-kill-")))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 const FIXTURE = join(import.meta.dir, "fixture/write.ts")
-// What the store writes goes by pwrite64, what the tree writes by write.
-const CALLS = ["pwrite64", "write", "fsync", "rename", "link", "unlink"] as const
+const bundled = { made: undefined as Promise<string> | undefined }
 
-type Place = { folder: string; database: string; project: string }
-
-const place = (name: string): Place => {
-  const folder = join(root, name)
-  return { folder, database: join(folder, "db/pass-over.db"), project: join(folder, "project") }
+/** The fixture as one file: it is started some thousand times. */
+async function bundle(): Promise<string> {
+  const built = await Bun.build({ entrypoints: [FIXTURE], target: "bun", outdir: join(root, "bundle") })
+  const [file] = built.outputs
+  if (!built.success || !file) throw new Error(built.logs.map(({ message }) => message).join("\n"))
+  return file.path
 }
 
-function run(act: string, { database, project }: Place, options: { owner?: number; inject?: string } = {}) {
-  const command = [process.execPath, FIXTURE, act, database, project, String(options.owner ?? 2)]
-  const traced = options.inject ? ["strace", "-f", "-o", "/dev/null", "-e", options.inject, ...command] : command
-  const { stdout, stderr, exitCode } = Bun.spawnSync(traced, { env: { ...process.env, TMPDIR: root } })
-  return { out: stdout.toString().trim(), error: stderr.toString(), exitCode }
+type Act = "apply" | "undo"
+
+/** A scene always lies at the same place, so that its database need not be told of another one. */
+type Scene = { act: Act; how: readonly string[]; folder: string; live: string; kept: string }
+
+const database = ({ live }: Scene) => join(live, "db/pass-over.db")
+const project = ({ live }: Scene) => join(live, "project")
+
+const command = async (scene: Scene, act: string, owner: number) => [
+  process.execPath,
+  await (bundled.made ??= bundle()),
+  act,
+  database(scene),
+  project(scene),
+  String(owner),
+  ...scene.how,
+]
+
+async function run(scene: Scene, act: string, owner = 2) {
+  const child = Bun.spawn(await command(scene, act, owner), { stdout: "pipe", stderr: "pipe" })
+  const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  expect(error).toBe("")
+  return out.trim()
+}
+
+function reset({ live, kept }: Scene) {
+  rmSync(live, { recursive: true, force: true })
+  cpSync(kept, live, { recursive: true })
+}
+
+async function sceneOf(name: string, act: Act, how: readonly string[] = []): Promise<Scene> {
+  const folder = join(root, name)
+  const scene = { act, how, folder, live: join(folder, "live"), kept: join(folder, "kept") }
+  mkdirSync(scene.live, { recursive: true })
+  const plain = { ...scene, how: [] }
+  await run(plain, act === "apply" ? "prepare" : "prepare-undo", 1)
+  cpSync(scene.live, scene.kept, { recursive: true })
+  return scene
 }
 
 const BEFORE = { "a.txt": "a\n 644", "b.txt": "b\n 755", "gone.txt": "gone\n 644" }
 const AFTER = { "a.txt": "A\n 644", "b.txt": "B\n 755", "sub/new.txt": "new\n 644" }
+const LAST = { apply: "gone.txt", undo: "sub/new.txt" }
 
-const tree = ({ project }: Place) =>
+const tree = (scene: Scene): Record<string, string> =>
   Object.fromEntries(
-    (readdirSync(project, { recursive: true, withFileTypes: true }) ?? [])
+    readdirSync(project(scene), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => {
         const path = join(entry.parentPath, entry.name)
         return [
-          path.slice(project.length + 1),
+          path.slice(project(scene).length + 1),
           `${readFileSync(path, "utf8")} ${(statSync(path).mode & 0o777).toString(8)}`,
         ]
       })
       .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
   )
 
-/** How often each call is made in a run that nobody kills. */
-function counts(act: string, from: Place): Record<string, number> {
-  const mine = place(`count-${act}`)
-  cpSync(from.folder, mine.folder, { recursive: true })
-  relocate(mine, from)
-  const log = join(root, `${act}.log`)
-  Bun.spawnSync([
-    "strace",
-    "-f",
-    "-o",
-    log,
-    "-e",
-    `trace=${CALLS.join(",")}`,
-    process.execPath,
-    FIXTURE,
-    act,
-    mine.database,
-    mine.project,
-    "2",
-  ])
-  const text = readFileSync(log, "utf8")
-  return Object.fromEntries(
-    CALLS.map((call) => [call, text.split("\n").filter((line) => new RegExp(`^\\d+ +${call}\\(`).test(line)).length]),
-  )
-}
-
-/** A copy knows its project under the name of the original. */
-function relocate(to: Place, from: Place) {
-  using database = openStore(to.database)
-  for (const table of [
-    "pass_over_requests",
-    "pass_over_changes",
-    "pass_over_applies",
-    "pass_over_audit",
-    "pass_over_events",
-  ]) {
-    database.client.run(`update ${table} set directory = ? where directory = ?`, [to.project, from.project])
-  }
-}
-
-function states({ database }: Place): string[] {
-  using opened = openStore(database)
+function states(scene: Scene): string[] {
+  using opened = openStore(database(scene))
   return opened.client
     .query<{ kind: string; status: string }, []>("select kind, status from pass_over_applies order by apply_id")
     .all()
     .map(({ kind, status }) => `${kind} ${status}`)
 }
 
-const tally = { whole: 0, not_at_all: 0 }
-
-type Killing = { act: "apply" | "undo"; from: Place; call: string; number: number; again?: string }
-
-/** Kills an act at one call, lets another process end it, and looks: all of it or nothing, and the books say which. */
-function killed({ act, from, call, number, again }: Killing) {
-  const mine = place(`${act}-${call}-${number}${again ?? ""}`)
-  cpSync(from.folder, mine.folder, { recursive: true })
-  relocate(mine, from)
-  run(act, mine, { inject: `inject=${call}:signal=SIGKILL:when=${number}` })
-  if (again) run("recover", mine, { owner: 3, inject: `inject=${again}:signal=SIGKILL:when=${1 + (number % 6)}` })
-  const recovered = run("recover", mine, { owner: 4 })
-  expect(recovered.error).toBe("")
-  const [start, end] = act === "apply" ? [BEFORE, AFTER] : [AFTER, BEFORE]
-  const found = tree(mine)
-  const last = states(mine).findLast((state) => state.startsWith(act))
-  const done = last === `${act} done`
-  expect({ call, number, again, last, found }).toEqual({ call, number, again, last, found: done ? end : start })
-  expect(last === undefined || done || last === `${act} not_applied`).toBe(true)
-  // Recovery that comes once more finds nothing to do.
-  if (number % 5 === 0) {
-    run("recover", mine, { owner: 5 })
-    expect(tree(mine)).toEqual(found)
-  }
-  tally[done ? "whole" : "not_at_all"] += 1
-  rmSync(mine.folder, { recursive: true, force: true })
+/** What another process does that finds the intent of one that is gone. */
+async function recover(scene: Scene, owner: number) {
+  using world = await createChangeWorld({ database: database(scene), project: project(scene), owner })
+  return await recoverApplies(world.deps, () => true)
 }
 
-test.skipIf(!strace)(
-  "killed at any write, fsync or rename of an apply or an undo, all of it is there or nothing",
-  () => {
-    for (const act of ["apply", "undo"] as const) {
-      const from = place(`from-${act}`)
-      mkdirSync(from.folder, { recursive: true })
-      const prepared = run(act === "apply" ? "prepare" : "prepare-undo", from, { owner: 1 })
-      expect(prepared.error).toBe("")
-      const found = counts(act, from)
-      expect(found.rename).toBeGreaterThanOrEqual(2)
-      expect(found.fsync).toBeGreaterThan(8)
-      for (const call of CALLS) {
-        const all = found[call] ?? 0
-        // The first calls are those that open the database; what is of interest comes last.
-        const every = long ? 1 : Math.max(1, Math.ceil(all / 2))
-        for (let number = all; number > 0; number -= every) killed({ act, from, call, number })
-        if (long) for (let number = all; number > 0; number -= 3) killed({ act, from, call, number, again: "rename" })
-      }
+const tally = { kills: 0, whole: 0, not_at_all: 0, during_recovery: 0, missed: [] as string[] }
+
+/** All of it or nothing, whatever somebody else has written of their own, and the books say which. */
+async function judge(scene: Scene, moment: string) {
+  const { act, how } = scene
+  await recover(scene, 4)
+  const [start, end]: [Record<string, string>, Record<string, string>] =
+    act === "apply" ? [BEFORE, AFTER] : [AFTER, BEFORE]
+  const found = tree(scene)
+  const last = states(scene).findLast((state) => state.startsWith(act))
+  const done = last === `${act} done`
+  const foreign = how.includes("meddled") && found[LAST[act]]?.startsWith("somebody else")
+  const theirs = foreign ? { [LAST[act]]: found[LAST[act]] ?? "" } : {}
+  expect({ act, how, moment, last, found }).toEqual({
+    act,
+    how,
+    moment,
+    last,
+    found: done ? end : { ...start, ...theirs },
+  })
+  expect(done && foreign).toBeFalsy()
+  expect(last === undefined || done || last === `${act} not_applied`).toBe(true)
+  // Recovery that comes once more finds nothing to do.
+  expect(await recover(scene, 5)).toBe(0)
+  expect(tree(scene)).toEqual(found)
+  tally[done ? "whole" : "not_at_all"] += 1
+}
+
+// Each thread counts its own calls, and which of them syncs a file the second time is a matter of chance.
+const TRIES = 20
+
+/** Kills what is run from the state that is kept, at one moment. */
+async function killed(scene: Scene, moment: Moment, act: string = scene.act, owner = 2) {
+  const whole = await command(scene, act, owner)
+  let hit = false
+  for (let tries = 0; !hit && tries < TRIES; tries += 1) {
+    reset(scene)
+    hit = await killedAt(whole, moment)
+  }
+  if (!hit) tally.missed.push(`${act} ${scene.how.join(" ")} ${named(moment)}`)
+  tally.kills += 1
+}
+
+/** Kills the one who recovers, too, at each of its own moments. */
+async function recovering(scene: Scene, first: Moment, few: number) {
+  await killed(scene, first)
+  const state = { ...scene, kept: join(scene.folder, "broken") }
+  rmSync(state.kept, { recursive: true, force: true })
+  cpSync(scene.live, state.kept, { recursive: true })
+  const moments = await momentsOf(await command(scene, "recover", 3), scene.live, join(scene.folder, "recover.log"))
+  for (const moment of spread(moments, scale(few, moments.length))) {
+    await killed(state, moment, "recover", 3)
+    tally.during_recovery += 1
+    await judge(scene, `${named(first)}, then recovery at ${named(moment)}`)
+  }
+}
+
+/** Some of them, from the first to the last. */
+const spread = <T>(all: readonly T[], count: number): T[] =>
+  all.length <= count ? [...all] : Array.from({ length: count }, (_, at) => all[Math.floor((at * all.length) / count)]!)
+
+const IN_TREE = new Set(["mkdir", "rename", "link", "unlink", "rmdir"])
+
+const ACTS: readonly [string, Act, readonly string[]][] = [
+  ["an apply", "apply", []],
+  ["an undo", "undo", []],
+  ["an apply whose drafts go to the disk together", "apply", ["together"]],
+  ["an undo whose drafts go to the disk together", "undo", ["together"]],
+  ["an apply that has to be taken back", "apply", ["meddled"]],
+  ["an undo that has to be taken back", "undo", ["meddled"]],
+]
+
+test.skipIf(!strace).each(ACTS)(
+  "killed at any call that changes the disk in %s, all of it is there or nothing",
+  async (name, act, how) => {
+    const scene = await sceneOf(name.replaceAll(" ", "-"), act, how)
+    const moments = await momentsOf(await command(scene, act, 2), scene.live, join(scene.folder, "act.log"))
+    const calls = new Set(moments.map(({ call }) => call))
+    for (const call of ["pwrite64", "write", "fsync", "rename", "link", "unlink"]) expect(calls).toContain(call)
+    expect(calls).toContain(act === "apply" ? "mkdir" : how.includes("meddled") ? "fchmod" : "rmdir")
+    for (const moment of spread(moments, scale(12, moments.length))) {
+      await killed(scene, moment)
+      await judge(scene, named(moment))
     }
-    expect(tally.whole).toBeGreaterThan(0)
-    expect(tally.not_at_all).toBeGreaterThan(0)
-    if (long) console.log(tally)
+    const inTree = moments.filter(({ call }) => IN_TREE.has(call))
+    for (const moment of spread(inTree, scale(1, inTree.length))) await recovering(scene, moment, 4)
+    expect(tally.missed).toEqual([])
+    report(`kill -9 in ${name}`, { moments: moments.length, in_tree: inTree.length, ...tally })
   },
-  1_200_000,
 )
 
-test("the fixture does what it is asked, when nobody kills it", () => {
-  const mine = place("plain")
-  mkdirSync(mine.folder, { recursive: true })
-  run("prepare", mine, { owner: 1 })
-  expect(tree(mine)).toEqual(BEFORE)
-  expect(run("apply", mine).out).toBe("done")
-  expect(tree(mine)).toEqual(AFTER)
-  expect(run("undo", mine, { owner: 3 }).out).toBe("done")
-  expect(tree(mine)).toEqual(BEFORE)
-  expect(existsSync(`${mine.database}.key`)).toBe(true)
+test.skipIf(!strace)("of all that was killed, some was carried through and some was taken back", () => {
+  expect(tally.whole).toBeGreaterThan(0)
+  expect(tally.not_at_all).toBeGreaterThan(0)
+})
+
+test("the fixture does what it is asked, when nobody kills it", async () => {
+  const scene = await sceneOf("plain", "apply")
+  expect(tree(scene)).toEqual(BEFORE)
+  expect(await run(scene, "apply")).toBe("done")
+  expect(tree(scene)).toEqual(AFTER)
+  expect(await run(scene, "undo", 3)).toBe("done")
+  expect(tree(scene)).toEqual(BEFORE)
+  expect(existsSync(`${database(scene)}.key`)).toBe(true)
   // What nobody wrote about is still there.
-  writeFileSync(join(mine.project, "mine.txt"), "mine\n")
-  expect(run("recover", mine, { owner: 4 }).out).toBe("0")
-  expect(states(mine)).toEqual(["apply undone", "undo done"])
+  writeFileSync(join(project(scene), "mine.txt"), "mine\n")
+  expect(await run(scene, "recover", 4)).toBe("0")
+  expect(states(scene)).toEqual(["apply undone", "undo done"])
+  const meddled = await sceneOf("meddled", "apply", ["meddled"])
+  expect(await run(meddled, "apply")).toContain("it has changed since")
+  expect(tree(meddled)).toEqual({ ...BEFORE, "gone.txt": "somebody else\n 644" })
 })

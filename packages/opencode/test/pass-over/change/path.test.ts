@@ -16,7 +16,7 @@ import { below, collisions, refusePath } from "../../../src/pass-over/domain/cha
 import { apply } from "../../../src/pass-over/service/change/apply"
 import { createChangeWorld, type ChangeWorld } from "../support/change"
 
-const long = Boolean(process.env.PASS_OVER_LONG)
+const long = Boolean(process.env.PASS_OVER_LONG) || process.env.PASS_OVER_PROOF === "all"
 const held: { world?: ChangeWorld } = {}
 
 afterAll(() => held.world?.[Symbol.dispose]())

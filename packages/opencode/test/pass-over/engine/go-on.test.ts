@@ -346,6 +346,7 @@ describe("a pass is not continued", () => {
 function trees(standing: Standing) {
   const asked: string[] = []
   const workspaces: Workspaces = {
+    inside: () => workspaces,
     take: async () => ({ directory: "/tree", instead_of: "/project", linked: [] }),
     standing: async () => standing,
     async promise({ directory }) {

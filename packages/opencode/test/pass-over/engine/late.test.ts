@@ -24,6 +24,7 @@ function slowTrees(after: (ms: number, run: () => void) => unknown, takes_ms: nu
   const seen = { collected: 0, released: 0, releasedWhileRead: false }
   const reading = { now: 0 }
   const trees: Workspaces = {
+    inside: () => trees,
     take: async () => ({ directory: "/tree", instead_of: "/project", linked: [] }),
     async collect() {
       reading.now += 1

@@ -17,6 +17,8 @@ beforeAll(async () => {
     preferences: {
       defaults: { isolation: "worktree", require_user_approval: false },
       subagents: { scout: { can_modify_files: false } },
+      // The user's own agents pass work on where a pair says so.
+      pairs: { "general->audit": {} },
     },
   })
 })
@@ -132,40 +134,130 @@ test("what a child wrote that may not change files is discarded and told", async
   expect(change?.notes.join()).toContain("discarded: by-scout.txt")
 })
 
-test("a child of a child works in its tree, for the project: its preferences, its log, and one change for the user", async () => {
+test("a child of a child that may not change files leaves nothing of its shell's in the tree above, and it is told", async () => {
   const { model, server, box, store } = held.world
   box.write("src/shared.txt", LINES)
-  const refused: string[] = []
+  const [seen, read] = [new Array<string>(), new Array<string>()]
   const logs = () =>
     readdirSync(join(box.project, ".opencode/pass-over-logs"), { recursive: true })
       .filter((name) => String(name).endsWith(".jsonl"))
       .map((name) => box.read(join(".opencode/pass-over-logs", String(name))))
       .join("")
+  const bash = (command: string) => call("bash", { command, description: "x" })
   model.play({
     agents: {
-      alice: [pass({ subagent: "scout", override: {} }), say("ok")],
-      scout: [
+      alice: [pass({ override: {} }), say("ok")],
+      general: [
         // What it writes into its copy of the preferences changes nothing.
-        call("bash", {
-          command: `echo '{"defaults":{"max_chain_depth":1}}' > .opencode/pass-over.json; echo above > above.txt`,
-          description: "x",
-        }),
-        pass({ subagent: "audit", objective: "Look below" }),
-        (request: ModelRequest) => (refused.push(request.result("pass_over") ?? ""), back()),
+        bash(`echo '{"defaults":{"max_chain_depth":1}}' > .opencode/pass-over.json; echo above > above.txt; pwd`),
+        (request: ModelRequest) => {
+          seen.push(request.result("bash") ?? "")
+          return pass({ subagent: "audit", objective: "Look below", override: { can_modify_files: false } })
+        },
+        (request: ModelRequest) => (
+          read.push(request.result("pass_over") ?? ""),
+          bash("ls; cat src/shared.txt | head -1")
+        ),
+        (request: ModelRequest) => (seen.push(request.result("bash") ?? ""), back()),
       ],
-      audit: [call("bash", { command: "cat above.txt; echo below > below.txt", description: "x" }), back()],
+      audit: [
+        bash("pwd; cat above.txt; echo below > below.txt; echo ruined > src/shared.txt"),
+        (request: ModelRequest) => (seen.push(request.result("bash") ?? ""), back()),
+      ],
     },
   })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
-  expect(refused[0]).toContain("audit: completed")
+  expect(read[0]).toContain("audit: completed")
+  const [above = "", below = "", after = ""] = seen
+  const tree = (text: string) => /\S+\/trees\/\S+/.exec(text)?.[0] ?? "none"
+  expect(tree(below)).not.toBe(tree(above))
+  expect(below).toContain("above\n")
+  expect(after).toContain("above.txt")
+  expect(after).not.toContain("below.txt")
+  expect(after).toContain("line 1\n")
+  expect(existsSync(join(box.project, "below.txt"))).toBe(false)
   const passes = await store.list({ root_session_id: answer.sessionID })
   expect(passes.map((one) => one.directory)).toEqual([box.project, box.project])
-  const below = passes.find((one) => one.subagent_id === "audit")!
+  const [general, audit] = passes
   await Bun.sleep(300)
-  expect(logs()).toContain(below.id)
-  expect(existsSync(join(box.project, "below.txt"))).toBe(false)
-  const [change] = await store.changes(passes.find((one) => one.subagent_id === "scout")!.id)
-  expect(change?.notes.join()).toContain("discarded: above.txt, below.txt")
+  expect(logs()).toContain(audit!.id)
+  const [told] = await store.changes(audit!.id)
+  expect([told?.files, told?.notes.join()]).toEqual([
+    [],
+    expect.stringContaining("discarded: below.txt, src/shared.txt"),
+  ])
+  const [change] = await store.changes(general!.id)
+  expect(change?.files.map(({ path }) => path)).toEqual(["above.txt"])
+})
+
+test("what a child of a child changes is a proposal to the one above, and applied there part of its own to the user", async () => {
+  const { model, server, box, store } = held.world
+  box.write("src/shared.txt", LINES)
+  const told: string[] = []
+  const review = (id: string, more: Record<string, unknown> = {}) =>
+    call("pass_over_review", { id, accept: ["*"], action: "apply", ...more })
+  const below = async () => (await store.list({})).filter(({ parent_pass_id }) => parent_pass_id !== null).slice(-2)
+  const idsOf = (request: ModelRequest) => [
+    ...new Set(
+      [...JSON.stringify(request.messages).matchAll(/pass_over_read with id ([0-9a-f-]{36})/g)].map(
+        ([, id = ""]) => id,
+      ),
+    ),
+  ]
+  model.play({
+    agents: {
+      alice: [pass({ objective: "Change all of it" }), say("ok")],
+      general: [
+        call("bash", { command: "sed -i 's/^line 20$/of general/' src/shared.txt", description: "x" }),
+        reply(
+          pass({ subagent: "audit", objective: "Change line 3" }),
+          pass({ subagent: "audit", objective: "Change line 37" }),
+        ),
+        (request: ModelRequest) => (told.push(request.result("pass_over") ?? ""), review(idsOf(request)[0] ?? "")),
+        (request: ModelRequest) => (
+          told.push(request.result("pass_over_review") ?? ""),
+          review(idsOf(request)[1] ?? "")
+        ),
+        (request: ModelRequest) => {
+          told.push(request.result("pass_over_review") ?? "")
+          return call("pass_over_review", { id: idsOf(request)[1], action: "merge" })
+        },
+        (request: ModelRequest) => review(idsOf(request)[1] ?? ""),
+        (request: ModelRequest) => {
+          told.push(request.result("pass_over_review") ?? "")
+          return call("bash", { command: "cat src/shared.txt", description: "x" })
+        },
+        (request: ModelRequest) => (told.push(request.result("bash") ?? ""), back()),
+      ],
+      audit: eachSession((first: ModelRequest) => {
+        const n = /Change line (\d+)/.exec(first.user)?.[1] ?? "?"
+        const command = `grep -c general src/shared.txt; sed -i 's/^line ${n}$/of audit ${n}/' src/shared.txt; echo ${n} > nested-${n}.txt`
+        return [call("bash", { command, description: "x" }), back()]
+      }),
+    },
+  })
+  const answer = await server.prompt({ agent: "alice", text: "Go." })
+  expect(told[1]).toContain("Applied in the tree of the pass above: 2 file operations")
+  expect(told[2]).toContain("E041")
+  expect(told[3]).toContain("Applied")
+  expect(told[4]).toContain("of audit 3\n")
+  expect(told[4]).toContain("of audit 37\n")
+  expect(told[4]).toContain("of general\n")
+  // The user's own is as it was, and nobody was asked about a tree.
+  expect(box.read("src/shared.txt")).toBe(LINES)
+  const [general, ...nested] = await store.list({ root_session_id: answer.sessionID })
+  expect(nested.map(({ id }) => id)).toEqual((await below()).map(({ id }) => id))
+  const change = (await store.changes(general!.id)).at(-1)
+  const whose = (at: number) => `audit in pass ${nested[at]?.id}`
+  expect(change?.files.map(({ path, reason }) => [path, reason])).toEqual([
+    ["nested-3.txt", expect.stringContaining("made by audit in pass")],
+    ["nested-37.txt", expect.stringContaining("made by audit in pass")],
+    ["src/shared.txt", `made by ${whose(0)} and ${whose(1)}, and applied to its tree; changed in its own tree besides`],
+  ])
+  model.play({ agents: { alice: [review(general!.id), say("ok")] } })
+  await server.prompt({ agent: "alice", text: "Take it.", sessionID: answer.sessionID })
+  expect(box.read("src/shared.txt")).toContain("of audit 37\n")
+  expect(box.read("nested-3.txt")).toBe("3\n")
 })
 
 test("ten children side by side change overlapping files while the user edits: nothing is lost, conflicts are named", async () => {

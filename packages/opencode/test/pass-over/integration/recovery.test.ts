@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { call, gate, hold, reply, say, type Gate, type Scenario, type Server } from "@pass-over/rehearsal"
 import { openEnvelope } from "../../../src/pass-over/domain/envelope"
@@ -188,6 +189,43 @@ test("opencode killed after a child's return that worked in a tree of its own: i
   await until("the end of its tree", async () =>
     box.git("worktree", "list").trim().split("\n").length === 1 ? true : undefined,
   )
+  await held.server.client.app.agents()
+})
+
+test("opencode killed while a child of a child is at work in a tree of its own: both are read, and no tree is left", async () => {
+  const { box, model, store } = held.world
+  const there = gate()
+  const bash = (command: string) => call("bash", { command, description: "x" })
+  const isolated = { override: { isolation: "worktree" } }
+  model.play({
+    agents: {
+      alice: handover("Change both", { subagent: "scout", ...isolated }),
+      scout: [bash("echo above > above.txt"), handover("Change below", isolated)],
+      audit: [bash("cat above.txt > below.txt"), reply(say("I see"), hold(there))],
+    },
+  })
+  const session = (await held.server.client.session.create()).data!.id
+  const turn = held.server.prompt({ agent: "alice", text: "Go.", sessionID: session }).catch(() => {})
+  await there.reached
+  const trees = await store.worktrees()
+  expect(trees.filter(({ pass_over_id }) => pass_over_id !== null)).toHaveLength(2)
+  await held.server.kill()
+  there.open()
+  await turn
+  model.play({ agents: {} })
+  await restart()
+  const passes = await store.list({ root_session_id: session })
+  expect(passes.map(({ subagent_id }) => subagent_id)).toEqual(["scout", "audit"])
+  const [above, below] = await Promise.all(
+    passes.map(({ id }) => until("its change", async () => (await store.changes(id)).at(-1))),
+  )
+  expect([above, below].map((change) => change?.files.map(({ path }) => path))).toEqual([["above.txt"], ["below.txt"]])
+  expect(below?.directory).toBe(box.project)
+  await held.server.client.instance.dispose()
+  await until("the end of their trees", async () =>
+    (await store.worktrees()).length === 0 && trees.every(({ directory }) => !existsSync(directory)) ? true : undefined,
+  )
+  expect(box.git("worktree", "list").trim().split("\n")).toHaveLength(1)
   await held.server.client.app.agents()
 })
 

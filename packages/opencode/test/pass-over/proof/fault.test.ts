@@ -73,6 +73,7 @@ async function strikeParent({ world, fault, draw }: Scene, runner: Runner, ask: 
     told: told.promise,
     wait: (ms) => new Promise((resolve) => void world.clock.after(ms, resolve)),
     say: () => {},
+    think: () => {},
     tool: () => {},
     return: async () => "",
     step: () => {},

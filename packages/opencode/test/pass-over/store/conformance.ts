@@ -1,5 +1,6 @@
 import { describe } from "bun:test"
 import { auditContract } from "./conformance/audit"
+import { contentsContract } from "./conformance/contents"
 import { deliveryContract } from "./conformance/delivery"
 import { flowContract } from "./conformance/flow"
 import { lifeContract } from "./conformance/life"
@@ -19,6 +20,7 @@ export function conformance(name: string, { setup }: { setup: Setup }) {
     openContract(setup)
     lifeContract(setup)
     settleContract(setup)
+    contentsContract(setup)
     deliveryContract(setup)
     readContract(setup)
     preferenceContract(setup)

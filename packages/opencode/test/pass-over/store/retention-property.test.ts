@@ -65,6 +65,7 @@ const pass = fc.record({
   run: fc.option(fc.nat({ max: 1 }), { nil: null, freq: 3 }),
   lines: usually(0, 1),
   artifacts: fc.nat({ max: 3 }),
+  contents: fc.nat({ max: 3 }),
   attempts: fc.nat({ max: 2 }),
   events: fc.nat({ max: 2 }),
   context: fc.boolean(),
@@ -165,6 +166,7 @@ function fillPass(of: World, index: number) {
   for (let position = 0; position < one.artifacts; position += 1) {
     put("work_artifacts", { artifact_id: `art_${index}_${position}`, pass_over_id, position })
   }
+  for (let count = 0; count < one.contents; count += 1) put("pass_over_contents", { pass_over_id, hash: `${count}` })
   for (let count = 0; count < one.events; count += 1)
     put("pass_over_events", { pass_over_id, directory: one.directory })
   for (let seq = 0; seq < one.lines; seq += 1) {

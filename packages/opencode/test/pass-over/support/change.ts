@@ -54,6 +54,8 @@ export type ChangeWorldOptions = {
   database?: string
   owner?: number
   strong?: boolean
+  /** From how many drafts on they go to the disk together. */
+  many?: number
   project?: string
   /** How the pass has ended, if it did not return. */
   ended?: Target
@@ -76,7 +78,7 @@ export async function createChangeWorld(options: ChangeWorldOptions = {}): Promi
     owner_id: world.ids.make("own"),
     under_way: new Set(),
     run: async () => ({ exit_code: 0, output: "", duration_ms: 1 }),
-    openTree: openTree(options.strong === undefined ? {} : { strong: options.strong }),
+    openTree: openTree({ strong: options.strong, many: options.many }),
     sha,
     hasher: () => {
       const hasher = new Bun.CryptoHasher("sha256")

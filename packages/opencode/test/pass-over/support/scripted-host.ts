@@ -18,6 +18,8 @@ export type Child = {
   wait(ms: number): Promise<void>
   /** Says something. */
   say(text: string): void
+  /** Thinks something. */
+  think(text: string): void
   /** Calls a tool and has its answer. */
   tool(name: string, input: Record<string, unknown>, output: string, metadata?: Record<string, unknown>): void
   /** Calls pass_over_return; comes back with what the child is told. */
@@ -102,23 +104,38 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     return fresh
   }
 
+  // As the host's own, they sort by the time they were made.
+  const partID = () => `prt_${String(++serial).padStart(8, "0")}`
+
   const write = (session_id: string, agent_name: string, part: Omit<MessagePart, "id">) => {
     const list = messages.get(session_id) ?? []
     messages.set(session_id, list)
+    const id = partID()
+    const timestamp = options.now()
     list.push({
       id: `msg_${++serial}`,
       role: "assistant",
       agent_name,
-      timestamp: options.now(),
-      parts: [{ id: `prt_${++serial}`, ...part }],
+      timestamp,
+      parts: [{ id, timestamp, ...part }],
     })
+    return { id, at: timestamp }
   }
 
-  const heard = ({ session_id, text }: Prompt) => {
+  const heard = (session_id: string, text: string) => {
     const list = messages.get(session_id) ?? []
     messages.set(session_id, list)
-    const parts: MessagePart[] = [{ id: `prt_${++serial}`, type: "text", text }]
-    list.push({ id: `msg_${++serial}`, role: "user", timestamp: options.now(), parts })
+    const id = partID()
+    const at = options.now()
+    list.push({ id: `msg_${++serial}`, role: "user", timestamp: at, parts: [{ id, type: "text", text }] })
+    world.engine?.hear({ type: "said", session_id, said: { id, kind: "told", text, at } })
+  }
+
+  const speak = (session_id: string, agent: string, type: "text" | "reasoning", text: string) => {
+    const part = write(session_id, agent, { type, text })
+    const kind = type === "text" ? "said" : "thought"
+    world.engine.hear({ type: "activity", session_id })
+    world.engine.hear({ type: "said", session_id, said: { ...part, kind, text, agent } })
   }
 
   const childOf = (prompt: Prompt): Child => {
@@ -132,13 +149,11 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
       },
       told: stop.promise,
       wait: (ms) => new Promise((resolve) => void options.after(ms, resolve)),
-      say(text) {
-        write(session_id, agent, { type: "text", text })
-        world.engine.hear({ type: "activity", session_id })
-      },
+      say: (text) => speak(session_id, agent, "text", text),
+      think: (text) => speak(session_id, agent, "reasoning", text),
       tool(tool_name, tool_input, tool_output, metadata) {
         const call_id = `call_${++serial}`
-        write(session_id, agent, {
+        const part = write(session_id, agent, {
           type: "tool",
           tool_name,
           call_id,
@@ -149,7 +164,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
         })
         world.engine.hear({ type: "activity", session_id, tool: { name: tool_name, status: "completed", call_id } })
         const turn = { tool: tool_name, input: JSON.stringify(tool_input), output: tool_output, failed: false }
-        world.engine.hear({ type: "turn", session_id, turn })
+        world.engine.hear({ type: "turn", session_id, turn: { ...part, call_id, ...turn } })
       },
       async return(report) {
         const returned = await returnFromPassOver(world.engine, { session_id, agent, report })
@@ -191,7 +206,9 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     child: async ({ pass, title, directory }) => {
       const session_id = `ses_child${++serial}`
       children.push({ session_id, pass, title, stopped: 0, narrowed: false, resumed: [] })
-      if (directory !== undefined) places.set(session_id, directory)
+      // Its originator was there first.
+      if (!places.has(pass.session_id)) places.set(pass.session_id, pass.directory)
+      places.set(session_id, directory ?? pass.directory)
       return session_id
     },
     resume: async ({ session_id, ...spec }) => void entry(session_id).resumed.push(spec),
@@ -202,7 +219,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     },
     async prompt(prompt) {
       prompts.push(prompt)
-      heard(prompt)
+      heard(prompt.session_id, prompt.text)
       const script = scripts.get(prompt.agent)
       if (!script) throw new Error(`nobody scripted ${prompt.agent}`)
       return (await script(childOf(prompt))) ?? {}
@@ -215,7 +232,10 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     close: async (session_id, text) => void (entry(session_id).closed = text),
     notify: async (message) => void notified.push(message),
     dismiss: async (session_id, permission) => void dismissed.push({ session_id, permission }),
-    say: async (session_id, text) => void said.push({ session_id, text }),
+    say: async (session_id, text) => {
+      said.push({ session_id, text })
+      heard(session_id, text)
+    },
     messageID: (pass_over_id) => `msg_${++serial}_${pass_over_id}`,
     hasMessage: async (_session_id, message_id) => delivered.some((message) => message.message_id === message_id),
     deliver: async (message) => {

@@ -91,8 +91,9 @@ export function approvalText(ops: readonly Op[]): string {
 
 export type Hash = (text: string) => string
 
-/** What an approval is bound to. Another path or another content is another approval. */
-export const approvalOf = (ops: readonly Op[], hash: Hash) => hash(approvalText(ops))
+/** What an approval is bound to. Another path, another content or another place than the project is another approval. */
+export const approvalOf = (ops: readonly Op[], hash: Hash, tree?: string) =>
+  hash(tree === undefined ? approvalText(ops) : `${approvalText(ops)}\n${tree}`)
 
 /** "M src/a.ts", "A new.ts", "D old.ts", "R a.ts -> b.ts", "modes". */
 export function describeFile({ path, old_path, old, new: after }: FileChange): string {

@@ -22,6 +22,12 @@ const GUARDED_FILES = [
 
 /** A name as the most careless file system compares it: without case, composition, and blanks or dots at its end. */
 export const folded = (name: string) =>
+  // Of plain letters there is nothing to fold but their case, and nearly all names are of these.
+  (PLAIN.test(name) ? name.toLowerCase() : foldedLetters(name)).replace(/[. ]+$/, "")
+
+const PLAIN = /^[\x20-\x7e]*$/
+
+const foldedLetters = (name: string) =>
   name
     .normalize("NFKC")
     .toLowerCase()
@@ -30,7 +36,6 @@ export const folded = (name: string) =>
     .replaceAll("ß", "ss")
     .replaceAll("ſ", "s")
     .replaceAll("ı", "i")
-    .replace(/[. ]+$/, "")
 
 /** "git~1" is how a Windows volume also calls ".git". */
 const SHORT_NAME = /^(?:git|openco|opencode|tui|passov|gitmod)~\d+/
@@ -40,9 +45,14 @@ const guarded = (part: string) => {
   return GUARDED_FOLDERS.includes(name) || GUARDED_FILES.includes(name) || SHORT_NAME.test(name)
 }
 
+/** Whether a path belongs to git, opencode or us: no change writes there, and no tree is made with what a child put there. */
+export const guardedPath = (path: string): boolean => path.split("/").some(guarded)
+
 function part(name: string): NoPath {
   if (name === "" || name === "." || name === "..") return "it is not a plain path below the project"
-  if (new TextEncoder().encode(name).length > LONGEST_NAME) return "a name in it is too long"
+  // A letter has at most three bytes for each of its halves.
+  if (name.length * 3 > LONGEST_NAME && new TextEncoder().encode(name).length > LONGEST_NAME)
+    return "a name in it is too long"
   if (/[. ]$/.test(name)) return "a name in it ends with a dot or a blank"
   if (name.includes("\\")) return "it holds a backslash"
   if (name.includes(":")) return "it holds a colon"

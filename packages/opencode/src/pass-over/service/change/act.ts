@@ -4,9 +4,10 @@ import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import { event, note, type Pass } from "../../domain/pass"
 import type { Effective } from "../../domain/preference"
 import type { Application, Verification } from "../port-change"
-import { apply, hashText, type Applied, type Permit } from "./apply"
+import { apply, approvalFor, type Applied, type Permit } from "./apply"
 import type { ChangeDeps } from "./deps"
 import { checkVerdicts, plan } from "./plan"
+import { targetOfChange } from "./target"
 import { undo } from "./undo"
 
 const none = (pass: Pass) =>
@@ -64,7 +65,11 @@ export async function review(
 
 /** What an application would write just now, for whoever has to approve it. */
 export async function preview(deps: ChangeDeps, change: ChangeSet) {
-  return plan(deps, change, await deps.store.verdicts(change.change_id), hashText(deps))
+  const [verdicts, target] = await Promise.all([
+    deps.store.verdicts(change.change_id),
+    targetOfChange(deps.store, change),
+  ])
+  return plan(deps, change, verdicts, approvalFor(deps, target))
 }
 
 /** The command with which what was applied is checked, where the user has named one. */

@@ -5,10 +5,11 @@ import type { Application, Ended, Told } from "../port-change"
 import type { Tree } from "../port-tree"
 import type { ChangeDeps } from "./deps"
 import { plan } from "./plan"
+import { targetOf, type Target } from "./target"
 import { carryOut, keepPresent, problems, refusalOf } from "./write"
 
-/** Asks for the right to write these files, the way a tool would ask. A refusal is the answer "no". */
-export type Permit = (ops: readonly Op[]) => Promise<Refusal | undefined>
+/** Asks for the right to write these files there, the way a tool would ask. A refusal is the answer "no". */
+export type Permit = (ops: readonly Op[], target: Target) => Promise<Refusal | undefined>
 
 export type Applying = {
   pass: Pass
@@ -19,7 +20,8 @@ export type Applying = {
   permit?: Permit | undefined
 }
 
-export type Applied = { ok: true; application: Application } | { ok: false; refusal: Refusal }
+/** `target` is told where it was not simply the project. */
+export type Applied = { ok: true; application: Application; target?: Target } | { ok: false; refusal: Refusal }
 
 const no = (refusal: Refusal): Applied => ({ ok: false, refusal })
 
@@ -35,7 +37,18 @@ const TWICE = refuse(PassOverErrorCode.STALE_REVISION, "This has been taken back
   suggestion: "Undo the undo to have it again.",
 })
 
+const CLOSED = refuse(PassOverErrorCode.STALE_BASE, "The pass whose tree this was to be written into has just ended.", {
+  suggestion: "Look at it again: now it would be written into the project itself.",
+})
+
+const MAY_NOT = { busy: BUSY, undone: TWICE, closed: CLOSED }
+
 export const hashText = (deps: Pick<ChangeDeps, "sha">) => (text: string) => deps.sha(new TextEncoder().encode(text))
+
+/** What an approval of these operations there is called. */
+export const approvalFor = (deps: Pick<ChangeDeps, "sha">, { tree }: Target) => {
+  return (ops: readonly Op[]) => approvalOf(ops, hashText(deps), tree?.directory)
+}
 
 /** What the audit and the outcome say once something was applied or taken back. */
 export async function tell(
@@ -71,19 +84,20 @@ async function standing(deps: ChangeDeps, pass: Pass, undone: Application) {
 
 export type Writing = Pick<Application, "kind" | "undoes" | "ops" | "actor"> & {
   pass: Pass
-  change: Pick<ChangeSet, "change_id" | "directory">
+  change: Pick<ChangeSet, "change_id">
+  target: Target
   permit?: Permit | undefined
 }
 
-const intent = (deps: ChangeDeps, { pass, change, kind, undoes, ops, actor }: Writing): Application => ({
+const intent = (deps: ChangeDeps, { pass, change, target, kind, undoes, ops, actor }: Writing): Application => ({
   apply_id: deps.ids.make("apl"),
   change_id: change.change_id,
   pass_over_id: pass.id,
   kind,
   undoes,
-  directory: change.directory,
+  directory: target.directory,
   ops,
-  approval: approvalOf(ops, hashText(deps)),
+  approval: approvalFor(deps, target)(ops),
   actor,
   owner_id: deps.owner_id,
   status: "pending",
@@ -95,19 +109,20 @@ const intent = (deps: ChangeDeps, { pass, change, kind, undoes, ops, actor }: Wr
 
 /** Checks, asks, writes the intent down, and only then the files: all of them or none. */
 export async function write(deps: ChangeDeps, writing: Writing): Promise<Applied> {
-  const tree = await deps.openTree(writing.change.directory).catch(() => undefined)
+  const tree = await deps.openTree(writing.target.directory).catch(() => undefined)
   if (!tree) return no(GONE)
   try {
-    return await within(deps, tree, writing)
+    return await writeInto(deps, tree, writing)
   } finally {
     tree.close()
   }
 }
 
-async function within(deps: ChangeDeps, tree: Tree, writing: Writing): Promise<Applied> {
+/** The same in a tree that is open already: what was looked at in it, and is as it was, is not read once more. */
+export async function writeInto(deps: ChangeDeps, tree: Tree, writing: Writing): Promise<Applied> {
   const before = await problems(tree, writing.ops)
   if (before.length > 0) return no(refusalOf(before))
-  const denied = await writing.permit?.(writing.ops)
+  const denied = await writing.permit?.(writing.ops, writing.target)
   if (denied) return no(denied)
   // A person may have thought about it for an hour.
   const since = writing.permit ? await problems(tree, writing.ops) : []
@@ -124,8 +139,8 @@ async function within(deps: ChangeDeps, tree: Tree, writing: Writing): Promise<A
 }
 
 async function committed(deps: ChangeDeps, tree: Tree, writing: Writing, application: Application): Promise<Applied> {
-  const may = await deps.store.intend(application)
-  if (may !== "ok") return no(may === "busy" ? BUSY : TWICE)
+  const may = await deps.store.intend(application, writing.target.tree)
+  if (may !== "ok") return no(MAY_NOT[may])
   const problem = await carryOut(deps, tree, application)
   const at = deps.clock.now()
   if (problem) {
@@ -134,7 +149,9 @@ async function committed(deps: ChangeDeps, tree: Tree, writing: Writing, applica
   }
   const told = await tell(deps, writing.pass, application, at)
   await deps.store.endApply({ apply_id: application.apply_id, status: "done", problem: null, at, ...told })
-  return { ok: true, application: { ...application, status: "done", time_done: at } }
+  const { target } = writing
+  const there = target.tree || target.moved ? { target } : {}
+  return { ok: true, application: { ...application, status: "done", time_done: at }, ...there }
 }
 
 const NOTHING = refuse(
@@ -145,7 +162,7 @@ const NOTHING = refuse(
   },
 )
 
-/** Writes what was accepted of a change into the user's tree. */
+/** Writes what was accepted of a change into the tree that it is for. */
 export async function apply(deps: ChangeDeps, { pass, change, actor, approval, permit }: Applying): Promise<Applied> {
   if (change.origin === "direct") {
     return no(
@@ -154,8 +171,9 @@ export async function apply(deps: ChangeDeps, { pass, change, actor, approval, p
       }),
     )
   }
+  const target = await targetOf(deps.store, pass, change.directory)
   const verdicts = await deps.store.verdicts(change.change_id)
-  const planned = await plan(deps, change, verdicts, hashText(deps))
+  const planned = await plan(deps, change, verdicts, approvalFor(deps, target))
   if (!planned.ok) return no(planned.refusal)
   if (planned.planned.ops.length === 0) return no(NOTHING)
   if (approval !== undefined && approval !== planned.planned.approval) {
@@ -166,5 +184,5 @@ export async function apply(deps: ChangeDeps, { pass, change, actor, approval, p
       }),
     )
   }
-  return write(deps, { kind: "apply", undoes: null, ops: planned.planned.ops, actor, pass, change, permit })
+  return write(deps, { kind: "apply", undoes: null, ops: planned.planned.ops, actor, pass, change, target, permit })
 }

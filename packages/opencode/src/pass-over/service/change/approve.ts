@@ -7,6 +7,7 @@ import { policyOf, ttlOf } from "../begin"
 import type { Engine } from "../engine"
 import { askPerson, type Surface } from "../gate"
 import type { Permit } from "./apply"
+import type { Target } from "./target"
 
 const SHOWN = 200
 
@@ -18,7 +19,9 @@ export type Approving = { pass: Pass; change: ChangeSet; asked_by: string; surfa
  */
 export const allowChange =
   (engine: Engine, { pass, change, asked_by, surface }: Approving): Permit =>
-  async (ops: readonly Op[]) => {
+  async (ops: readonly Op[], { tree }: Target) => {
+    // What is written into a tree of ours is proposed to the user with all that is in it.
+    if (tree) return
     const values = pass.preference.values as Partial<Effective>
     if (values.require_user_approval === false) return
     const approval = approvalOf(ops, engine.hash)

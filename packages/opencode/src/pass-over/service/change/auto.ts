@@ -4,6 +4,7 @@ import type { Effective } from "../../domain/preference"
 import type { Outcome } from "../port"
 import { applyAndVerify, changeOf, preview, review } from "./act"
 import type { ChangeDeps } from "./deps"
+import { targetOf } from "./target"
 
 /** Who applies where nobody does. */
 export const AUTO = "auto_apply"
@@ -31,6 +32,8 @@ export async function autoApply(deps: ChangeDeps, pass: Pass, outcome: Outcome):
   const found = await changeOf(deps, pass)
   if (!found.ok) return outcome
   const { change } = found
+  // It was for a tree that is gone: what becomes of it there is for somebody to decide.
+  if ((await targetOf(deps.store, pass, change.directory)).moved) return outcome
   const verdicts = change.files.map(({ path }) => ({ path, hunk: null, accepted: true, reason: null }))
   const stray = await review(deps, { pass, change, verdicts, actor: AUTO })
   const planned = stray ? undefined : await preview(deps, change)

@@ -2,6 +2,7 @@ import type { ChangeSet } from "../../domain/change/change"
 import type { Pass } from "../../domain/pass"
 import type { Taken } from "../conclude"
 import type { Engine, Project } from "../engine"
+import { attributed } from "./attribute"
 import { changesOf, type ChangeDeps } from "./deps"
 import { exactly, summaryOf, takeChanges, type Observed } from "./take"
 
@@ -39,8 +40,10 @@ async function take(engine: Engine, project: Project, pass: Pass): Promise<Taken
   const workspace = await workspaces?.left(pass.id)
   if (!workspace || !workspaces) return takeChanges(deps, pass, { report, observed: undefined })
   try {
-    const found = await workspaces.collect(workspace)
-    const observed: Observed = { origin: "isolated", ...found, directory: workspace.directory }
+    const { files, notes } = await workspaces.collect(workspace)
+    const { directory, instead_of } = workspace
+    const named = await attributed(engine.store, pass, { directory, files })
+    const observed: Observed = { origin: "isolated", files: named, notes, directory, target: instead_of }
     return await takeChanges(deps, pass, { report, observed })
   } finally {
     await workspaces.release(workspace)

@@ -6,6 +6,7 @@ import { event, type Pass } from "../../domain/pass"
 import type { Tree } from "../port-tree"
 import { keep, keepStream, whole } from "./blob"
 import type { ChangeDeps } from "./deps"
+import { targetOf } from "./target"
 
 const MOST_BYTES = 64 * 1024 * 1024
 
@@ -52,7 +53,8 @@ export type Remade = { ok: true; change: ChangeSet } | { ok: false; refusal: Ref
 
 /** A change made anew on top of what is there now: a proposal like any other, to be looked at and never applied by itself. */
 export async function mergeWithPresent(deps: ChangeDeps, pass: Pass, change: ChangeSet): Promise<Remade> {
-  const tree = await deps.openTree(change.directory)
+  const { directory } = await targetOf(deps.store, pass, change.directory)
+  const tree = await deps.openTree(directory)
   const steps: Step[] = []
   try {
     for (const file of change.files) steps.push(await rebase(deps, tree, file))
@@ -73,6 +75,7 @@ export async function mergeWithPresent(deps: ChangeDeps, pass: Pass, change: Cha
     ...change,
     change_id: deps.ids.make("chg"),
     origin: "merged",
+    directory,
     files: steps.flatMap((step) => (step.ok ? (step.file ?? []) : [])),
     notes: [`made of ${change.change_id} on top of what was there at the time`],
     from_change_id: change.change_id,

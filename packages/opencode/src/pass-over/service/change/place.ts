@@ -1,9 +1,11 @@
 import type { Effective } from "../../domain/preference"
 import type { Pass } from "../../domain/pass"
 import type { Rule } from "../../domain/right"
-import { translate } from "../../domain/translate"
+import { translate, translateAll } from "../../domain/translate"
 import type { Live, RunDeps } from "../live"
+import type { Store } from "../port"
 import type { Workspace, Workspaces } from "../port-workspace"
+import { attributed } from "./attribute"
 import { changesOf } from "./deps"
 import { putBack } from "./put-back"
 import { createRecorder } from "./record"
@@ -17,6 +19,17 @@ export function isolated(pass: Pass, rules: readonly Rule[]): boolean {
   return can_run_tools !== false && shell?.action !== "deny"
 }
 
+const lets = ({ grant }: Partial<Effective>) => grant?.some(({ permission }) => ["edit", "*"].includes(permission))
+
+/** Whether a child may change files, with all above it: what no tool may do for it, its shell may not either. */
+export async function mayModify(store: Pick<Store, "find">, pass: Pass): Promise<boolean> {
+  const values = pass.preference.values as Partial<Effective>
+  if (values.can_modify_files === false) return false
+  if (pass.parent_pass_id === null || lets(values)) return true
+  const parent = await store.find(pass.parent_pass_id)
+  return !parent || mayModify(store, parent)
+}
+
 // A large project is photographed for the first time once; nobody waits for longer than this.
 const PATIENCE_MS = 10_000
 
@@ -26,7 +39,8 @@ export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule
   if (workspaces && isolated(live.pass, rules)) {
     live.hold?.(true)
     try {
-      live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.take(live.pass))
+      const may = await mayModify(deps.store, live.pass)
+      live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.take(live.pass, may))
     } finally {
       live.hold?.(false)
     }
@@ -53,7 +67,8 @@ export async function placeAgain(deps: RunDeps, live: Live, { earlier, directory
   live.hold?.(true)
   try {
     const fill = (into: string) => filled(deps, earlier, into)
-    live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.retake(live.pass, { directory, fill }))
+    const from = { directory, fill, can_modify_files: await mayModify(deps.store, live.pass) }
+    live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.retake(live.pass, from))
   } finally {
     live.hold?.(false)
   }
@@ -101,8 +116,10 @@ export async function observe(deps: RunDeps, live: Live): Promise<Observed | und
   const { workspace } = live
   if (live.recorder) return live.recorder.observed()
   if (!workspace || !deps.workspaces) return
-  const { files, notes } = await deps.workspaces.collect(workspace)
-  return { origin: "isolated", files, notes, directory: workspace.directory }
+  const { files, notes, shared } = await deps.workspaces.collect(workspace)
+  const { directory, instead_of } = workspace
+  const named = shared ? await attributed(deps.store, live.pass, { directory, files }) : files
+  return { origin: "isolated", files: named, notes, directory, target: instead_of }
 }
 
 /** Gives the place back, once nothing runs or is read there any more. It never throws and is not waited for. */
@@ -121,6 +138,25 @@ export async function leavePlace(deps: RunDeps, live: Live) {
   }
 }
 
+/** The names that others have for the place where a child works. */
+const elsewhere = ({ instead_of, project }: Workspace) => (project === undefined ? instead_of : [instead_of, project])
+
+/** A child in a tree of its own that names the place which it was made of means its tree. */
+export const inTree = <T>(value: T, workspace: Workspace): T =>
+  translateAll(value, elsewhere(workspace), workspace.directory)
+
+/** What a child says, with paths as they are where its changes go. */
+export const inTarget = <T>(value: T, workspace: Workspace): T =>
+  translateAll(
+    value,
+    workspace.project === undefined ? workspace.directory : [workspace.directory, workspace.project],
+    workspace.instead_of,
+  )
+
+/** What was said of the place where changes go, for everybody: to them it is the project. */
+export const inProject = <T>(value: T, { instead_of, project }: Workspace): T =>
+  project === undefined ? value : translateAll(value, instead_of, project)
+
 const AGAIN =
   "It is the project as it is now, with what you had changed before on top, where it still fits. All of it together comes back as the new proposal."
 
@@ -132,7 +168,7 @@ export function localised(text: string, workspace: Workspace | undefined): strin
       ? ` ${workspace.linked.join(", ")} ${workspace.linked.length === 1 ? "is a link" : "are links"} to the project's own: do not write there.`
       : ""
   return [
-    translate(text, workspace.instead_of, workspace.directory),
+    translate(text, elsewhere(workspace), workspace.directory),
     "",
     `You work in a copy of the project, ${workspace.directory}. What you change there comes back as a proposal.${links}`,
     ...(workspace.again ? [AGAIN, ...workspace.again.map((note) => `- ${note}`)] : []),

@@ -1,4 +1,4 @@
-import { approvalOf, operations, type ChangeSet, type FileChange, type Hash, type Op } from "../../domain/change/change"
+import { operations, type ChangeSet, type FileChange, type Op } from "../../domain/change/change"
 import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import { hunksOf, select, strays, taken, type TextChange, type Verdict } from "../../domain/change/review"
 import { unified } from "../../domain/change/unified"
@@ -49,8 +49,7 @@ export async function hunkCounts(deps: Pick<ChangeDeps, "store">, change: Change
 
 type File = { ops: Op[]; content?: Content }
 
-async function planFile(deps: ChangeDeps, file: FileChange, verdicts: readonly Verdict[]): Promise<File | Refusal> {
-  const mine = verdicts.filter((verdict) => verdict.path === file.path)
+async function planFile(deps: ChangeDeps, file: FileChange, mine: readonly Verdict[]): Promise<File | Refusal> {
   if (!mine.some((verdict) => verdict.accepted)) return { ops: [] }
   // A file that is wanted whole need not be read.
   const hunked = mine.some((verdict) => verdict.hunk !== null)
@@ -76,11 +75,12 @@ export async function plan(
   deps: ChangeDeps,
   change: ChangeSet,
   verdicts: readonly Verdict[],
-  hash: Hash,
+  approval: (ops: readonly Op[]) => string,
 ): Promise<{ ok: true; planned: Planned } | { ok: false; refusal: Refusal }> {
   const files: File[] = []
+  const said = Map.groupBy(verdicts, ({ path }) => path)
   for (const file of change.files) {
-    const planned = await planFile(deps, file, verdicts)
+    const planned = await planFile(deps, file, said.get(file.path) ?? [])
     if ("code" in planned) return { ok: false, refusal: planned }
     files.push(planned)
   }
@@ -90,7 +90,7 @@ export async function plan(
   )
   const ops = files.flatMap((file) => file.ops)
   const declined = verdicts.filter((verdict) => !verdict.accepted)
-  return { ok: true, planned: { ops, approval: approvalOf(ops, hash), declined } }
+  return { ok: true, planned: { ops, approval: approval(ops), declined } }
 }
 
 /** Refuses words about files or hunks that are not there. */

@@ -5,7 +5,7 @@ import { propose, type Wish } from "../../domain/change/propose"
 import { isBinary, writeText } from "../../domain/change/text"
 import type { Report } from "../../domain/report"
 import type { Found, Tree } from "../port-tree"
-import { joined, keep } from "./blob"
+import { joined, keep, type Content } from "./blob"
 import type { ChangeDeps } from "./deps"
 
 type Reported = Report["artifacts"][number]
@@ -128,6 +128,7 @@ export async function proposedFiles(deps: ChangeDeps, directory: string, report:
   const tree = await deps.openTree(directory).catch(() => undefined)
   try {
     const files: FileChange[] = []
+    const contents: Content[] = []
     for (const { path, old_content = "", new_content = "", deleted, reason, confidence } of given) {
       const bad = refusePath(path) ?? masked(old_content, new_content)
       const there = bad === undefined ? stateAt(await tree?.look(path)) : null
@@ -135,21 +136,20 @@ export async function proposedFiles(deps: ChangeDeps, directory: string, report:
       const mode = there?.mode ?? "100644"
       const side = (bytes: Uint8Array): FileState => ({ hash: deps.sha(bytes), mode, bytes: bytes.length })
       const isNew = old_content === "" && there?.bytes !== 0
-      await keep(deps, [
-        { hash: deps.sha(before), content: before },
-        { hash: deps.sha(after), content: after },
-      ])
+      const [was, becomes] = [side(before), side(after)]
+      contents.push({ hash: was.hash, content: before }, { hash: becomes.hash, content: after })
       files.push({
         path,
         old_path: null,
-        old: isNew ? null : side(before),
-        new: deleted ? null : side(after),
+        old: isNew ? null : was,
+        new: deleted ? null : becomes,
         binary: isBinary(before) || isBinary(after),
         reason,
         confidence,
         refused: bad ?? null,
       })
     }
+    await keep(deps, contents)
     return files
   } finally {
     tree?.close()

@@ -2,17 +2,25 @@ import type { Application } from "../port-change"
 import type { KnownOwner } from "../port"
 import { tell } from "./apply"
 import type { ChangeDeps } from "./deps"
+import { targetOfChange } from "./target"
 import { finish } from "./write"
 
 /** Whether the process that wrote an intent down is gone for good. */
 export type Gone = (owner: KnownOwner | undefined) => boolean
 
+// Nothing of it is left: a tree that is given back is emptied.
+const LOST = "the tree that it was to be written into is gone"
+
 async function end(deps: ChangeDeps, application: Application): Promise<boolean> {
+  const { apply_id } = application
+  const { moved } = await targetOfChange(deps.store, application)
+  if (moved) {
+    return deps.store.endApply({ apply_id, status: "not_applied", problem: LOST, at: deps.clock.now() })
+  }
   const tree = await deps.openTree(application.directory)
   try {
     const finished = await finish(deps, tree, application)
     const at = deps.clock.now()
-    const { apply_id } = application
     if (!finished.done) {
       return await deps.store.endApply({ apply_id, status: "not_applied", problem: finished.why, at })
     }

@@ -6,6 +6,7 @@ import type { Engine, Project } from "../engine"
 import type { Ask, Caller } from "../grant"
 import type { Command } from "../port"
 import { forOriginator, tellOriginator, type Telling } from "./send-back"
+import { treeOf } from "./target"
 
 // Whoever has the tree of the child looks several times a second.
 const ELSEWHERE_MS = 2_000
@@ -52,6 +53,15 @@ async function askOf(engine: Engine, project: Project, pass: Pass, command: Comm
   }
 }
 
+/** The project; or for as long as it is there the tree of the pass above, of which the child's own was made. */
+async function placeOf(engine: Engine, project: Project, pass: Pass): Promise<Project> {
+  const { host, workspaces } = project
+  if (pass.parent_pass_id === null || pass.child_session_id === null) return project
+  const [tree, own] = await Promise.all([host.directoryOf(pass.session_id), host.directoryOf(pass.child_session_id)])
+  if (tree === undefined || tree === own || !(await treeOf(engine.store, pass, tree))) return project
+  return { ...project, tree, workspaces: workspaces?.inside(tree) }
+}
+
 /** Whether the child's tree belongs to another opencode that is there: only that one can go on in it. */
 async function elsewhere(project: Project, pass: Pass): Promise<boolean> {
   const child = pass.child_session_id
@@ -71,7 +81,8 @@ async function begun(
   try {
     const known = await made()
     if (known) return known
-    const sent = await send(engine, project, callerOf(pass, command), await askOf(engine, project, pass, command))
+    const place = await placeOf(engine, project, pass)
+    const sent = await send(engine, place, callerOf(pass, command), await askOf(engine, project, pass, command))
     if (sent.ok) return sent.runner.pass
     // Somebody else may have been faster with this very command.
     return (await made()) ?? { why: sent.refusal.message }

@@ -10,6 +10,7 @@ import { hashText } from "./apply"
 import { whole } from "./blob"
 import type { ChangeDeps } from "./deps"
 import { proposedFiles } from "./propose"
+import { targetOf } from "./target"
 
 /** What was seen of a child's own changes, however it made them. */
 export type Observed = {
@@ -18,6 +19,8 @@ export type Observed = {
   notes: readonly string[]
   /** The directory that it worked in. */
   directory: string
+  /** The directory that its changes are for, where that is neither the project nor the one that it worked in. */
+  target?: string
 }
 
 const MOST_IN_ARTIFACT = 1_000_000
@@ -113,9 +116,10 @@ async function hashes(deps: ChangeDeps, pass: Pass, { report, observed }: Ending
 export async function takeChanges(deps: ChangeDeps, pass: Pass, from: Ending): Promise<Taken> {
   const { report, observed } = from
   const direct = observed?.origin === "direct"
-  // A child of one that works in a tree of its own works in that tree, and that is where its changes belong.
-  const directory = direct ? observed.directory : pass.directory
-  const proposed = report ? await proposedFiles(deps, directory, report) : []
+  // What a child of one that works in a tree of its own changes, or wants changed, is for that tree.
+  const directory = direct ? observed.directory : (observed?.target ?? pass.directory)
+  const there = report && (await targetOf(deps.store, pass, directory))
+  const proposed = report && there ? await proposedFiles(deps, there.directory, report) : []
   const found = observed?.files ?? []
   const joined = direct ? { files: proposed, notes: [] } : together(found, proposed)
   const done = direct && found.length > 0 ? await saveDirect(deps, pass, observed) : undefined

@@ -2,6 +2,7 @@ import { fence, freshNonce } from "../../domain/fence"
 import { readable } from "../../domain/time"
 import type { Engine } from "../engine"
 import type { AppliedAndVerified } from "./act"
+import type { Target } from "./target"
 import type { ChangeView, FileView } from "./view"
 
 const LABEL = "pass-over-change"
@@ -44,13 +45,18 @@ export function tellChange(engine: Pick<Engine, "ids">, view: ChangeView): strin
   ].join("\n")
 }
 
+const where = ({ tree, moved }: Partial<Target> = {}) => {
+  if (tree) return " in the tree of the pass above"
+  return moved ? " to the project itself, because the tree that it was made for is gone" : ""
+}
+
 /** How an application or an undo ended, and what its check said. */
 export function tellApplied(applied: AppliedAndVerified): string {
   if (!applied.ok) return applied.refusal.message
   const { application, verification } = applied
   const count = `${application.ops.length} file operation${application.ops.length === 1 ? "" : "s"}`
   const what = application.kind === "apply" ? "Applied" : "Taken back"
-  const told = [`${what}: ${count} (${application.apply_id}).`]
+  const told = [`${what}${where(applied.target)}: ${count} (${application.apply_id}).`]
   if (!verification) return told.join("\n")
   const { command, exit_code, output, duration_ms } = verification
   told.push(`Check: ${command} ended with ${exit_code ?? "no exit code"} after ${readable(duration_ms)}.`)

@@ -4,9 +4,10 @@ import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import type { Pass } from "../../domain/pass"
 import type { Application } from "../port-change"
 import type { Tree } from "../port-tree"
-import { GONE, write, type Applied, type Permit } from "./apply"
+import { GONE, writeInto, type Applied, type Permit } from "./apply"
 import { keep, keepStream, whole } from "./blob"
 import type { ChangeDeps } from "./deps"
+import { targetOf, type Target } from "./target"
 
 export type Undoing = { pass: Pass; application: Application; actor: string; permit?: Permit | undefined }
 
@@ -57,14 +58,21 @@ export async function undo(deps: ChangeDeps, { pass, application, actor, permit 
       refusal: refuse(PassOverErrorCode.STALE_REVISION, `This ${why}.`, { suggestion: "There is nothing to undo." }),
     }
   }
-  const tree = await deps.openTree(application.directory).catch(() => undefined)
+  const target = await targetOf(deps.store, pass, application.directory)
+  // What was applied to a tree that is gone is part of what its pass proposed, or of nothing.
+  const tree = target.moved ? undefined : await deps.openTree(target.directory).catch(() => undefined)
   if (!tree) return { ok: false, refusal: GONE }
-  const steps: Step[] = []
   try {
-    for (const op of application.ops) steps.push({ path: op.path, step: await back(deps, tree, op) })
+    return await takenBack(deps, tree, { pass, application, actor, permit }, target)
   } finally {
     tree.close()
   }
+}
+
+async function takenBack(deps: ChangeDeps, tree: Tree, undoing: Undoing, target: Target): Promise<Applied> {
+  const { pass, application, actor, permit } = undoing
+  const steps: Step[] = []
+  for (const op of application.ops) steps.push({ path: op.path, step: await back(deps, tree, op) })
   const refusal = refusalOf(steps)
   if (refusal) return { ok: false, refusal }
   const done = steps.flatMap(({ step }) => (step.ok ? [step] : []))
@@ -72,13 +80,14 @@ export async function undo(deps: ChangeDeps, { pass, application, actor, permit 
     deps,
     done.flatMap(({ content }) => (content ? [{ hash: deps.sha(content), content }] : [])),
   )
-  return write(deps, {
+  return writeInto(deps, tree, {
     kind: "undo",
     undoes: application.apply_id,
     ops: done.flatMap(({ op }) => op ?? []),
     actor,
     pass,
     change: application,
+    target,
     permit,
   })
 }

@@ -3,6 +3,7 @@ import { taken, type Verdict } from "../../domain/change/review"
 import type { Application } from "../port-change"
 import type { ChangeDeps } from "./deps"
 import { patchOf, textOf } from "./plan"
+import { whereTo } from "./target"
 
 export type FileView = {
   path: string
@@ -32,18 +33,19 @@ const takenOf = (verdicts: readonly Verdict[], path: string, hunks: number): Fil
 export async function viewChange(deps: ChangeDeps, change: ChangeSet): Promise<ChangeView> {
   const verdicts = await deps.store.verdicts(change.change_id)
   const all = await deps.store.applications({ pass_over_id: change.pass_over_id })
+  const where = await whereTo(deps.store, change, all)
   const files: FileView[] = []
+  const said = Map.groupBy(verdicts, (verdict) => verdict.path)
   for (const file of change.files) {
     const { path, refused, reason } = file
+    const mine = said.get(path) ?? []
     const hunks = (await textOf(deps, file))?.diff.hunks.length ?? 0
     files.push({
       path,
       line: describeFile(file),
       hunks,
-      taken: takenOf(verdicts, path, hunks),
-      declined: verdicts
-        .filter((verdict) => verdict.path === path && !verdict.accepted)
-        .map(({ hunk, reason }) => ({ hunk, reason })),
+      taken: takenOf(mine, path, hunks),
+      declined: mine.filter(({ accepted }) => !accepted).map(({ hunk, reason }) => ({ hunk, reason })),
       refused,
       reason,
       patch: await patchOf(deps, file),
@@ -52,7 +54,7 @@ export async function viewChange(deps: ChangeDeps, change: ChangeSet): Promise<C
   return {
     change_id: change.change_id,
     origin: change.origin,
-    notes: change.notes,
+    notes: where === undefined ? change.notes : [...change.notes, where],
     files,
     applications: all
       .filter(({ change_id }) => change_id === change.change_id)

@@ -105,18 +105,27 @@ const discard = async (tree: Tree, token: string, ops: readonly Op[]) => {
   for (const op of ops) await tree.discard(token, op.path)
 }
 
-async function restore(deps: ChangeDeps, step: Step): Promise<Problem | undefined> {
-  const problem = await draft(deps, step)
-  if (problem) return problem
-  await step.tree.drafted()
-  return perform(step)
-}
+// So many at a time: one by one each waits for the disk, and all together would take the room of all of them again.
+const RESTORED_TOGETHER = 64
 
 /** Takes back what was written of a set of operations. What somebody else has changed meanwhile stays as it is. */
 async function takeBack(deps: ChangeDeps, tree: Tree, token: string, done: readonly Op[]) {
-  for (const op of done.map(inverse).toReversed()) {
-    const problem = await restore(deps, { tree, token, op })
-    if (problem) deps.log("warn", "a file could not be put back", { path: problem.path, why: problem.why })
+  const tell = ({ path, why }: Problem) => deps.log("warn", "a file could not be put back", { path, why })
+  const back = done.map(inverse).toReversed()
+  for (let from = 0; from < back.length; from += RESTORED_TOGETHER) {
+    const steps: Step[] = []
+    for (const op of back.slice(from, from + RESTORED_TOGETHER)) {
+      const problem = await draft(deps, { tree, token, op })
+      if (problem) tell(problem)
+      if (!problem) steps.push({ tree, token, op })
+    }
+    await tree.drafted()
+    for (const step of steps) {
+      const problem = await perform(step)
+      if (!problem) continue
+      tell(problem)
+      await tree.discard(token, step.op.path)
+    }
   }
   await tree.flush()
 }

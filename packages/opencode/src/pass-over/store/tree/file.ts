@@ -13,8 +13,18 @@ export type Stamp = Pick<BigIntStats, "ino" | "dev" | "size" | "mtimeNs" | "ctim
 
 export type Opened = { fd: number; mode: number; stamp: Stamp }
 
-export const sameStamp = (a: Stamp, b: Stamp) =>
+const sameStamp = (a: Stamp, b: Stamp) =>
   a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs
+
+/** Whether what lies there is still the plain file with one name that it was at that moment. */
+export function stands(path: string, stamp: Stamp): boolean {
+  try {
+    const now = lstatSync(path, { bigint: true })
+    return now.isFile() && now.nlink === 1n && sameStamp(now, stamp)
+  } catch {
+    return false
+  }
+}
 
 function kindOf(path: string): string {
   try {

@@ -12,6 +12,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { folded } from "../../domain/change/path"
+import { openDisk, type Again, type Disk } from "./disk"
 
 /** Something that stands in the way of a write, in words for the one who asked for it. */
 export class Barred extends Error {
@@ -24,6 +25,10 @@ export type Folder = {
   readonly fd: number
   /** Where it lay when it was opened. */
   readonly path: string
+  /** The file system that it lies on. */
+  readonly dev: number
+  /** Whether something in it has been made, moved or removed that the disk does not know yet. */
+  touched?: boolean
   /** The names in it as a careless file system compares them, each as it is written. */
   names?: Names
 }
@@ -64,12 +69,27 @@ export type Folders = {
   /** How the system reaches a name in a folder. */
   inside(folder: Folder, name: string): string
   names(folder: Folder): Names
-  touched(folder: Folder): void
-  flush(): void
+  readonly disk: Disk
+  /** Whether a folder lies on the file system of the tree's root, and not on one that was mounted below it. */
+  near(folder: Folder): boolean
+  /** Brings what was made, moved and removed in the folders to the disk: once each, however much it was. */
+  flush(): Promise<void>
   close(): void
 }
 
-type Held = { known: Map<string, Folder>; touched: Set<string>; root: Folder; strong: boolean }
+type Held = {
+  known: Map<string, Folder>
+  /** Touched, and closed since. */
+  owed: Set<string>
+  root: Folder
+  strong: boolean
+  disk: Disk
+}
+
+const openFolder = (path: string, shown: string): Folder => {
+  const fd = openSync(path, FOLDER)
+  return { fd, path: shown, dev: fstatSync(fd).dev }
+}
 
 function inside({ strong }: Held, folder: Folder, name: string): string {
   if (strong) {
@@ -78,15 +98,15 @@ function inside({ strong }: Held, folder: Folder, name: string): string {
       throw new Barred("its folder has been moved meanwhile")
     return `/proc/self/fd/${folder.fd}/${name}`
   }
-  const [held, there] = [fstatSync(folder.fd), lstatSync(folder.path)]
-  if (held.ino !== there.ino || held.dev !== there.dev) throw new Barred("its folder has been moved meanwhile")
+  const [held, there] = [fstatSync(folder.fd), lstatSync(folder.path, { throwIfNoEntry: false })]
+  if (held.ino !== there?.ino || held.dev !== there.dev) throw new Barred("its folder has been moved meanwhile")
   return join(folder.path, name)
 }
 
 /** Opens the folder of a name in a folder, and makes it first where that is wanted. */
 function step(held: Held, folder: Folder, name: string, make: boolean): Folder | undefined {
   const path = inside(held, folder, name)
-  const open = () => ({ fd: openSync(path, FOLDER), path: join(folder.path, name) })
+  const open = () => openFolder(path, join(folder.path, name))
   try {
     return open()
   } catch (error) {
@@ -95,7 +115,7 @@ function step(held: Held, folder: Folder, name: string, make: boolean): Folder |
   }
   try {
     mkdirSync(path)
-    fsyncSync(folder.fd)
+    folder.touched = true
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw barred(path, error)
   }
@@ -107,11 +127,18 @@ function step(held: Held, folder: Folder, name: string, make: boolean): Folder |
 }
 
 function forget(held: Held) {
-  const oldest = [...held.known.keys()].find((key) => !held.touched.has(key))
-  const folder = oldest === undefined ? undefined : held.known.get(oldest)
-  if (oldest === undefined || !folder) return
-  held.known.delete(oldest)
-  closeSync(folder.fd)
+  const [oldest] = held.known
+  if (!oldest) return
+  const [key, folder] = oldest
+  held.known.delete(key)
+  // Of very many folders each would have to wait for the disk; they go there together, in the end.
+  const together = folder.dev === held.root.dev && held.disk.whole()
+  try {
+    if (folder.touched && together) held.owed.add(key)
+    if (folder.touched && !together) fsyncSync(folder.fd)
+  } finally {
+    closeSync(folder.fd)
+  }
 }
 
 function namesIn(path: string): Names {
@@ -123,38 +150,63 @@ function namesIn(path: string): Names {
 export const addName = (names: Names, name: string) =>
   void names.set(folded(name), (names.get(folded(name)) ?? new Set()).add(name))
 
-export function openFolders(directory: string, strong = process.platform === "linux"): Folders {
+function at(held: Held, parts: readonly string[], make: boolean): Folder | undefined {
+  let folder = held.root
+  let key = ""
+  for (const name of parts) {
+    key = key === "" ? name : `${key}/${name}`
+    const next: Folder | undefined = held.known.get(key) ?? step(held, folder, name, make)
+    if (!next) return
+    held.known.delete(key)
+    held.known.set(key, next)
+    folder = next
+  }
+  while (held.known.size > MOST_OPEN) forget(held)
+  return folder
+}
+
+/** A folder that was closed, once more. Where it is gone or barred by now, nothing in it is ours any more. */
+const reopen =
+  (held: Held, key: string): Again =>
+  () => {
+    try {
+      const folder = at(held, key.split("/"), false)
+      return folder && openSync(inside(held, folder, "."), FOLDER)
+    } catch (error) {
+      if (error instanceof Barred || codeOf(error) === "ENOENT") return
+      throw error
+    }
+  }
+
+async function flush(held: Held) {
+  const touched = [held.root, ...held.known.values()].filter((folder) => folder.touched)
+  const far = touched.filter((folder) => folder.dev !== held.root.dev)
+  const closed = [...held.owed].map((key) => reopen(held, key))
+  for (const folder of touched) folder.touched = false
+  held.owed.clear()
+  for (const folder of far) fsyncSync(folder.fd)
+  const near = touched.filter((folder) => !far.includes(folder))
+  await held.disk.folders(
+    near.map(({ fd }) => fd),
+    closed,
+  )
+}
+
+export type FolderOptions = { strong?: boolean | undefined; many?: number | undefined }
+
+export function openFolders(directory: string, options: FolderOptions = {}): Folders {
+  const { strong = process.platform === "linux", many } = options
   const path = realpathSync(directory)
-  const root: Folder = { fd: openSync(path, FOLDER), path }
-  const held: Held = { known: new Map(), touched: new Set(), root, strong }
+  const root = openFolder(path, path)
+  const held: Held = { known: new Map(), owed: new Set(), root, strong, disk: openDisk(root.fd, many) }
   return {
     strong,
-    at(parts, { make = false } = {}) {
-      let folder: Folder = root
-      for (const [index, name] of parts.entries()) {
-        const key = parts.slice(0, index + 1).join("/")
-        const next: Folder | undefined = held.known.get(key) ?? step(held, folder, name, make)
-        if (!next) return
-        held.known.delete(key)
-        held.known.set(key, next)
-        folder = next
-      }
-      if (held.known.size > MOST_OPEN) forget(held)
-      return folder
-    },
+    disk: held.disk,
+    at: (parts, { make = false } = {}) => at(held, parts, make),
     inside: (folder, name) => inside(held, folder, name),
     names: (folder) => (folder.names ??= namesIn(inside(held, folder, "."))),
-    touched(folder) {
-      for (const [key, one] of held.known) if (one === folder) held.touched.add(key)
-    },
-    flush() {
-      for (const key of held.touched) {
-        const folder = held.known.get(key)
-        if (folder) fsyncSync(folder.fd)
-      }
-      fsyncSync(root.fd)
-      held.touched.clear()
-    },
+    near: (folder) => folder.dev === root.dev,
+    flush: () => flush(held),
     close() {
       for (const folder of held.known.values()) closeSync(folder.fd)
       held.known.clear()

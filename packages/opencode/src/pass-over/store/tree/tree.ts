@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   fchmodSync,
-  fsync,
   linkSync,
   openSync,
   renameSync,
@@ -13,15 +12,15 @@ import {
 import { same, type FileMode, type FileState } from "../../domain/change/change"
 import { folded } from "../../domain/change/path"
 import type { Found, OpenTree, Staged, Tree } from "../../service/port-tree"
-import { answered, openFile, piecesOf, sameStamp, stateOf, type Stamp } from "./file"
-import { addName, Barred, codeOf, openFolders, type Folder, type Folders } from "./folder"
+import { answered, openFile, piecesOf, stands, stateOf, type Stamp } from "./file"
+import { addName, Barred, codeOf, openFolders, type Folder, type FolderOptions, type Folders } from "./folder"
 
-const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_TRUNC } = constants
+const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
 
 // So much work at a time, and then the others in this process have their turn.
 const EVERY = 32
-// So many drafts are on their way to the disk at once: it writes them together.
-const MOST_SYNCING = 32
+// A file that was written within one tick of the file system's clock may be written again and show the same times.
+const TICK_MS = 50
 
 const split = (path: string) => {
   const parts = path.split("/")
@@ -32,9 +31,9 @@ const split = (path: string) => {
 const draftName = (token: string, name: string) =>
   `.pass-over-${token}-${new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, 12)}.tmp`
 
-type Seen = Map<string, { stamp: Stamp; mode: number; state: FileState }>
+type Seen = Map<string, { stamp: Stamp; mode: number; state: FileState; settled: boolean }>
 
-type Open = { folders: Folders; seen: Seen; work: number; syncing: Set<Promise<void>> }
+type Open = { folders: Folders; seen: Seen; work: number }
 
 async function breathe(open: Open, weight = 1) {
   open.work += weight
@@ -51,23 +50,23 @@ const drop = (path: string) => {
   }
 }
 
+const settled = ({ ctimeNs }: Stamp) => Number(ctimeNs / 1_000_000n) < Date.now() - TICK_MS
+
 /** What is there now. What did not change since it was read last is not read again. */
 function look({ folders, seen }: Open, path: string): Found {
   return answered((): Found => {
     const { parts, name } = split(path)
     const folder = folders.at(parts)
-    const opened = folder && openFile(folders.inside(folder, name))
+    const known = seen.get(path)
+    const place = folder && folders.inside(folder, name)
+    if (place !== undefined && known?.settled && stands(place, known.stamp)) return { kind: "file", state: known.state }
+    const opened = place === undefined ? undefined : openFile(place)
     if (!opened) {
       seen.delete(path)
       return { kind: "none" }
     }
-    const known = seen.get(path)
-    if (known && sameStamp(known.stamp, opened.stamp)) {
-      closeSync(opened.fd)
-      return { kind: "file", state: known.state }
-    }
     const state = stateOf(opened)
-    seen.set(path, { stamp: opened.stamp, mode: opened.mode, state })
+    seen.set(path, { stamp: opened.stamp, mode: opened.mode, state, settled: settled(opened.stamp) })
     return { kind: "file", state }
   })
 }
@@ -79,33 +78,26 @@ function permissions(known: number | undefined, mode: FileMode): number {
   return known & ~0o111
 }
 
-/** Brings an open file to the disk beside others, and closes it. A failure is told to whoever waits for all of them. */
-function syncAndClose(open: Open, fd: number) {
-  const done = new Promise<void>((resolve, reject) => {
-    fsync(fd, (error) => {
-      closeSync(fd)
-      if (error) return reject(error)
-      resolve()
-    })
-  })
-  // Looked at in `drafted`; until then it is nobody's unhandled rejection.
-  done.catch(() => {})
-  open.syncing.add(done)
-}
+type Draft = { parts: readonly string[]; folder: Folder; name: string; mode: number; staged: Staged }
 
-async function drafted(open: Open) {
-  const all = [...open.syncing]
-  open.syncing.clear()
-  const ended = await Promise.allSettled(all)
-  const failed = ended.find((one) => one.status === "rejected")
-  if (failed) throw failed.reason
-}
+const FRESH = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
 
-type Draft = { path: string; mode: number; content: AsyncIterable<Uint8Array>; after: FileState }
-
-async function writeDraft(open: Open, { path, mode, content, after }: Draft) {
+/** Makes a file that is not there; what an earlier try left under its name goes first. */
+function fresh(path: string): number {
+  try {
+    return openSync(path, FRESH, 0o600)
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error
+  }
   drop(path)
-  const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_TRUNC, 0o600)
+  return openSync(path, FRESH, 0o600)
+}
+
+async function writeDraft(open: Open, draft: Draft, content: AsyncIterable<Uint8Array>) {
+  const { folders } = open
+  const { parts, folder, name, mode, staged } = draft
+  const path = folders.inside(folder, name)
+  const fd = fresh(path)
   const hasher = new Bun.CryptoHasher("sha256")
   try {
     for await (const piece of content) {
@@ -118,11 +110,17 @@ async function writeDraft(open: Open, { path, mode, content, after }: Draft) {
     closeSync(fd)
     throw error
   }
-  syncAndClose(open, fd)
-  if (open.syncing.size >= MOST_SYNCING) await drafted(open)
-  if (hasher.digest("hex") === after.hash) return
-  drop(path)
-  throw new Barred("its stored content is damaged")
+  if (hasher.digest("hex") !== staged.after.hash) {
+    closeSync(fd)
+    drop(path)
+    throw new Barred("its stored content is damaged")
+  }
+  const again = () => {
+    const there = folders.at(parts)
+    if (!there) throw new Barred("its folder is gone")
+    return openSync(folders.inside(there, name), O_RDONLY | O_NOFOLLOW)
+  }
+  await folders.disk.file(fd, folders.near(folder) ? again : undefined)
 }
 
 type Drafting = { token: string; staged: Staged; content: AsyncIterable<Uint8Array> }
@@ -132,8 +130,7 @@ async function draft(open: Open, { token, staged, content }: Drafting): Promise<
   const folder = open.folders.at(parts, { make: true })
   if (!folder) throw new Barred("its folder cannot be made")
   const mode = permissions(staged.before === null ? undefined : open.seen.get(staged.path)?.mode, staged.after.mode)
-  const path = open.folders.inside(folder, draftName(token, name))
-  await writeDraft(open, { path, mode, content, after: staged.after })
+  await writeDraft(open, { parts, folder, name: draftName(token, name), mode, staged }, content)
   return "drafted"
 }
 
@@ -158,11 +155,12 @@ function place(open: Open, token: string, staged: Staged): Found | "placed" {
     const { parts, name } = split(staged.path)
     const folder = open.folders.at(parts)
     if (!folder) throw new Barred("its folder is gone")
-    const [from, to] = [open.folders.inside(folder, draftName(token, name)), open.folders.inside(folder, name)]
+    const to = open.folders.inside(folder, name)
+    const from = to.slice(0, -name.length) + draftName(token, name)
     if (staged.before === null) appear(from, to)
     if (staged.before !== null) renameSync(from, to)
     if (folder.names) addName(folder.names, name)
-    open.folders.touched(folder)
+    folder.touched = true
     open.seen.delete(staged.path)
     return "placed" as const
   })
@@ -178,7 +176,7 @@ function dropEmpty(folders: Folders, parts: readonly string[]) {
     } catch {
       return
     }
-    folders.touched(above)
+    above.touched = true
   }
 }
 
@@ -191,7 +189,7 @@ function remove(open: Open, path: string, before: FileState): Found | "removed" 
     if (!folder) throw new Barred("its folder is gone")
     unlinkSync(open.folders.inside(folder, name))
     folder.names?.get(folded(name))?.delete(name)
-    open.folders.touched(folder)
+    folder.touched = true
     open.seen.delete(path)
     return "removed" as const
   })
@@ -214,12 +212,15 @@ function roomFor({ folders }: Open, path: string, leaving: ReadonlySet<string>):
   return typeof found === "object" ? found.why : found
 }
 
-/** Opens a tree for writing. `strong: false` is how systems without /proc do it. */
+/**
+ * Opens a tree for writing. `strong: false` is how systems without /proc do it; from `many` drafts on they go to the
+ * disk together.
+ */
 export const openTree =
-  (options: { strong?: boolean } = {}): OpenTree =>
+  (options: FolderOptions = {}): OpenTree =>
   async (directory): Promise<Tree> => {
-    const folders = openFolders(directory, options.strong)
-    const open: Open = { folders, seen: new Map(), work: 0, syncing: new Set() }
+    const folders = openFolders(directory, options)
+    const open: Open = { folders, seen: new Map(), work: 0 }
     const emptied = new Set<string>()
     return {
       strong: folders.strong,
@@ -243,7 +244,7 @@ export const openTree =
           throw error
         }
       },
-      drafted: () => drafted(open),
+      drafted: () => folders.disk.settled(),
       place: async (token, staged) => place(open, token, staged),
       remove: async (path, before) => {
         const removed = remove(open, path, before)
@@ -258,10 +259,10 @@ export const openTree =
         })
       },
       flush: async () => {
-        folders.flush()
+        await folders.flush()
         for (const parts of emptied) if (parts !== "") dropEmpty(folders, parts.split("/"))
         emptied.clear()
-        folders.flush()
+        await folders.flush()
       },
       close: () => folders.close(),
     }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { PassID } from "../../../../src/pass-over/domain/id"
+import { event } from "../../../../src/pass-over/domain/pass"
 import type { PassFilter } from "../../../../src/pass-over/service/port"
 import { createScene, moved, type Setup } from "./scene"
 
@@ -47,6 +48,37 @@ export function readContract(setup: Setup) {
       await scene.running()
       expect(await scene.store.byChild("")).toBeUndefined()
       expect(await scene.store.byChild("null")).toBeUndefined()
+    })
+  })
+
+  describe("a transcript", () => {
+    test("is what was said and done in one pass, a page at a time; what happened to the pass is told apart from it", async () => {
+      await using scene = await createScene(setup)
+      const { store } = scene
+      const [pass, other] = [await scene.running(), await scene.running()]
+      const said = (of: typeof pass, text: string) => event(of, "pass.said", scene.clock.now(), { kind: "said", text })
+      const done = event(pass, "pass.artifact", scene.clock.now(), { tool: "read" })
+      await store.announce(said(pass, "one"), said(other, "elsewhere"), done)
+      await store.announce(said(pass, "two"))
+      await store.announce()
+      const told = async (after: number, limit: number) =>
+        (await store.transcript(pass.id, { after, limit })).map(({ data }) => data.text ?? data.tool)
+      expect(await told(0, 10)).toEqual(["one", "read", "two"])
+      const [first] = await store.transcript(pass.id, { after: 0, limit: 1 })
+      expect(first).toMatchObject({ type: "pass.said", pass_over_id: pass.id, data: { text: "one" } })
+      expect(await told(first!.seq, 1)).toEqual(["read"])
+      expect(await told(first!.seq, 10)).toEqual(["read", "two"])
+      const happened = (await store.eventsOf(pass.id, 100)).map(({ type }) => type)
+      expect(happened).toEqual(["pass.requested", "pass.dispatched", "pass.artifact"])
+    })
+
+    test("is written down all at once or not at all", async () => {
+      await using scene = await createScene(setup)
+      const pass = await scene.running()
+      const said = event(pass, "pass.said", scene.clock.now(), { text: "one" })
+      const broken = { ...said, directory: null } as never
+      expect(await scene.store.announce(said, broken).catch(() => "refused")).toBe("refused")
+      expect(await scene.store.transcript(pass.id, { after: 0, limit: 10 })).toEqual([])
     })
   })
 

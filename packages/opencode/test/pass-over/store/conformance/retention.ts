@@ -275,7 +275,7 @@ const STAYS: Record<string, (scene: Scene) => Promise<{ passes: Pass[]; before?:
   "its child's tree is there": async (scene) => {
     const pass = await over(scene)
     const tree = { directory: "/tree", project: "/project", kind: "git" as const, owner_id: pass.owner_id }
-    await scene.store.takeWorktree({ ...tree, pass_over_id: pass.id, time_used: 1 }, null)
+    await scene.store.takeWorktree({ ...tree, pass_over_id: pass.id, collected: false, time_used: 1 }, null)
     return { passes: [pass] }
   },
   "another may be answered with its result": async (scene) => {
@@ -446,6 +446,7 @@ export function retentionContract(setup: Setup) {
       const output = { ...scene.output(pass), artifacts: many }
       const settled = scene.settled(pass, { output, delivery: { mode: "none", status: "delivered" } })
       await scene.store.settle(settled)
+      await scene.store.announce(event(pass, "pass.said", scene.clock.now(), { kind: "said", text: "I look at it." }))
       await scene.forgetLines("ses_alice")
       const before = scene.clock.now() + DAY
       const of = { directory: "/project", before }
