@@ -16,6 +16,7 @@ import { hear } from "./session/events"
 import type { Observed } from "./session/observed"
 import { earAt, homeOf } from "./session/tree-map"
 import type { Tool } from "./tool/answer"
+import { callerOf } from "./tool/caller"
 import { brokenTools } from "./tool/broken"
 import { flowTool } from "./tool/flow"
 import { passOverTool } from "./tool/pass-over"
@@ -60,6 +61,13 @@ export type CoreInput = { input: Opening["input"]; observed: Observed }
 
 export type Core = ReturnType<typeof createPlugin>
 
+/** A call that has its answer is not shown as running any more: a view that came too late would take the answer away. */
+async function ended(observed: Observed, context: ToolContext) {
+  const { session_id, call_id } = callerOf(context)
+  const part = call_id === null ? undefined : observed.tool(session_id, call_id)
+  if (part) await observed.views.end(part.id)
+}
+
 /** Everything that one opencode instance gets from us, behind its door. Nothing in here waits for the instance. */
 export function createPlugin({ input, observed }: CoreInput) {
   const client = connect(input)
@@ -82,7 +90,10 @@ export function createPlugin({ input, observed }: CoreInput) {
     originates: originatesHere(files),
     async execute(name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
       const tool = named.get(name)
-      return tool ? tool.execute(args, context) : `Not done. There is no tool ${name}.`
+      if (!tool) return `Not done. There is no tool ${name}.`
+      const answer = await tool.execute(args, context)
+      await ended(observed, context)
+      return answer
     },
     hooks: opened && createHooks(opened.engine, input),
     event(event: Event) {

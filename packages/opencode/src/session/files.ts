@@ -19,6 +19,7 @@ const inside = (path: string, directory: string) => path === directory || path.s
 function binary(head: Uint8Array): boolean {
   if (head.includes(0)) return true
   const text = new TextDecoder().decode(head)
+  if (!text.includes("\ufffd")) return false
   const broken = text.split("\ufffd").length - 1
   return broken > 2 + head.length / 100
 }

@@ -3,7 +3,7 @@ import { toolCallOf } from "../pass-over/domain/call"
 import { PassOverErrorCode } from "../pass-over/domain/errors"
 import { passOverMarker } from "../pass-over/domain/marker"
 import type { Pass } from "../pass-over/domain/pass"
-import type { Host, Progress, Prompt, Rest } from "../pass-over/service/port-host"
+import type { Host, Progress, Prompt, Rest, ToolCall } from "../pass-over/service/port-host"
 import { call, type Client } from "./client"
 import { toFailure } from "./failure"
 import { readFiles } from "./files"
@@ -203,7 +203,7 @@ export function createHost(options: HostOptions): Host {
 
     close: (session_id, text, metadata) => close(options, { session_id, text, metadata }),
 
-    progress: (pass, progress) => show(options, pass, progress),
+    progress: (of, progress) => show(options, of, progress),
 
     // On a busy session this joins its loop; the child reads it with its next step.
     // Without an agent the host takes its default one, and the child would go on as somebody else.
@@ -252,24 +252,15 @@ async function close({ client, observed }: HostOptions, { session_id, text, meta
 }
 
 /** Writes a view into the running tool part: the way by which opencode's clients hear of it (`metadata()` does nothing). */
-async function show({ client, observed }: HostOptions, pass: Pass, progress: Progress) {
-  const { session_id, call_id } = pass
+async function show({ client, observed }: HostOptions, { session_id, call_id }: ToolCall, progress: Progress) {
   if (call_id === null) return
   const part = observed.tool(session_id, call_id) ?? observed.tool(session_id, toolCallOf(call_id))
   if (!part || part.state.status !== "running") return
-  await client.part.update({
-    sessionID: part.sessionID,
-    messageID: part.messageID,
-    partID: part.id,
-    part: {
-      ...part,
-      state: {
-        ...part.state,
-        title: progress.title,
-        metadata: { ...part.state.metadata, ...progress.lines, pass_over: passOverMarker(pass) },
-      },
-    },
-  })
+  const { sessionID, messageID, id: partID, state } = part
+  const marks = progress.pass ? { pass_over: passOverMarker(progress.pass) } : {}
+  const metadata = { ...state.metadata, ...progress.lines, ...marks }
+  const shown = { ...part, state: { ...state, title: progress.title, metadata } }
+  await observed.views.show(partID, () => client.part.update({ sessionID, messageID, partID, part: shown }))
 }
 
 async function climb(session_id: string, parentOf: (id: string) => Promise<string | null>): Promise<string> {

@@ -1,6 +1,7 @@
 import type { Event, Message, PermissionRuleset, Session, Todo } from "@opencode-ai/sdk/v2"
 import type { ToolPart } from "./events"
 import type { Stored } from "./message-v2"
+import { createViews, type Views } from "./views"
 import { createTranscript, type Transcript } from "./transcript"
 
 /** What passed by on the event stream and would cost a request to ask for again. */
@@ -13,6 +14,8 @@ export type Observed = {
   parent(session_id: string): string | null | undefined
   /** The running call of one of our tools. */
   tool(session_id: string, call_id: string): ToolPart | undefined
+  /** What is being written into running calls. */
+  readonly views: Views
   /** The permission questions of a session that nobody has answered yet. */
   questions(session_id: string, permission?: string): string[]
   /** A session's todos, where it was seen from its beginning. */
@@ -32,7 +35,8 @@ export type Observed = {
 // Sessions of a long day. What falls out is asked for again.
 const MOST_SESSIONS = 10_000
 
-const OURS = ["pass_over"]
+// Those that show how it goes.
+const OURS = ["pass_over", "flow"]
 
 type Known = { parent: string | null; rules: PermissionRuleset }
 type Seen = { sessions: Map<string, Known>; todos: Map<string, Todo[]> }
@@ -123,6 +127,7 @@ export function createObserved(): Observed {
     parent: (session_id) => seen.sessions.get(session_id)?.parent,
     rules: (session_id) => seen.sessions.get(session_id)?.rules,
     tool: (session_id, call_id) => tools.get(`${session_id} ${call_id}`),
+    views: createViews(),
     questions: (session_id, permission) =>
       [...questions]
         .filter(([, of]) => of.session_id === session_id && (permission === undefined || of.permission === permission))

@@ -1,7 +1,7 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { z } from "zod"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
-import type { Pass } from "../pass-over/domain/pass"
+import type { ToolCall } from "../pass-over/service/port-host"
 import { progressOf } from "../pass-over/handoff/diagram"
 import { ENDED } from "../pass-over/handoff/state"
 import type { Engine, Project } from "../pass-over/service/engine"
@@ -25,27 +25,33 @@ const no = (message: string, suggestion: string) => refuse(PassOverErrorCode.NOT
 const SHOWN_EVERY_MS = 500
 
 /** Shows a run's progress in the tool call that waits for it. */
-function shown(
-  engine: Engine,
-  project: Project,
-  flows: Flows,
-  of: { run: FlowRun; caller: Pick<Pass, "session_id" | "call_id"> },
-) {
+function shown(engine: Engine, project: Project, flows: Flows, of: { run: FlowRun; caller: ToolCall }) {
   const carried = flows.carried(of.run.run_id)
+  if (!carried) return
   let last = -Infinity
-  return carried?.watch((state) => {
-    if (engine.clock.mono() - last < SHOWN_EVERY_MS) return
+  let unarm: (() => void) | undefined
+  const show = () => {
+    unarm = undefined
     last = engine.clock.mono()
+    const { state } = carried
     const { step, steps, working, usage } = progressOf(of.run.plan, state)
     const who = working.slice(0, 3).map((each) => `${each.step} (${each.agent})`)
     const lines = { flow: of.run.flow, run: of.run.run_id, step: `${step}/${steps}`, working: who.join(", "), ...usage }
     project.host
-      .progress(of.caller as Pass, {
+      .progress(of.caller, {
         title: `${of.run.flow} ${step}/${steps}: ${who.join(", ") || state.status}`,
         lines,
       })
       .catch(() => {})
-  })
+  }
+  const changed = () =>
+    void (unarm ??= engine.clock.after(Math.max(0, last + SHOWN_EVERY_MS - engine.clock.mono()), show))
+  changed()
+  const off = carried.watch(changed)
+  return () => {
+    off()
+    unarm?.()
+  }
 }
 
 type World = { engine: Engine; project: Project; flows: Flows }

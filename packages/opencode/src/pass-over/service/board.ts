@@ -1,9 +1,9 @@
 import { newTokens } from "../domain/run"
 import { headline, money } from "../domain/envelope"
-import type { Pass } from "../domain/pass"
 import { readable } from "../domain/time"
+import type { Pass } from "../domain/pass"
 import type { Clock, Outcome } from "./port"
-import type { Host, Progress } from "./port-host"
+import type { Host, Progress, ToolCall } from "./port-host"
 
 type Row = { name: string; view?: Progress; over?: string }
 
@@ -33,14 +33,14 @@ export function createBoard(host: Host, clock: Clock, names: readonly string[]) 
   let last = -Infinity
   let armed = false
 
-  const show = (pass: Pass) => {
+  const show = (call: ToolCall) => {
     if (armed) return
     armed = true
     clock.after(Math.max(0, last + EVERY_MS - clock.mono()), () => {
       armed = false
       last = clock.mono()
       if (rows.every(({ over }) => over !== undefined)) return
-      host.progress(pass, together(rows)).catch(() => {})
+      host.progress(call, together(rows)).catch(() => {})
     })
   }
 
@@ -48,9 +48,9 @@ export function createBoard(host: Host, clock: Clock, names: readonly string[]) 
     /** The host as the nth of them knows it. */
     of: (at: number): Host => ({
       ...host,
-      progress: async (pass, view) => {
+      progress: async (call, view) => {
         rows[at] = { ...rows[at], name: names[at] ?? "", view }
-        show(pass)
+        show(call)
       },
     }),
     /** The nth was refused: with this line it stands beside those that run. */

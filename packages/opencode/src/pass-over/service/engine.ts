@@ -14,6 +14,7 @@ import type { Runner } from "./runner"
 import type { Closings, Taking } from "./live"
 import type { Clock, Ids, Log, Outcome, Store, Tokens } from "./port"
 import type { Host, HostEvent } from "./port-host"
+import { createPace, type Pace } from "./pace"
 import { createNotes, type Notes, type Scribe } from "./transcript"
 
 /** What one opencode process brings to all the projects that it has open. */
@@ -59,6 +60,8 @@ export type Engine = EngineDeps & {
   completing: Map<PassID, Promise<Outcome>>
   /** Told whenever another place may have become free, or somebody else has written. */
   news: News
+  /** How often the views of running passes are shown. */
+  pace: Pace
   /** What is heard of children and not written down yet. */
   notes: Notes
   /** The projects that this process has open. */
@@ -175,6 +178,7 @@ export function createEngine(deps: EngineDeps): Engine {
     reworking: new Set(),
     completing: new Map(),
     news: createNews(),
+    pace: createPace(),
     notes: createNotes(deps),
     projects: new Map(),
     hear,

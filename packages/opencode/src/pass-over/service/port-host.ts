@@ -34,7 +34,12 @@ export type Rest = { failure?: Failure; session_gone?: boolean }
 export type Progress = {
   title: string
   lines: Record<string, string | number | boolean | null>
+  /** The pass that is looked at, where it is one. */
+  pass?: Pass
 }
+
+/** A tool call that runs in an originator's session. */
+export type ToolCall = Pick<Pass, "session_id" | "call_id">
 
 export type Nearby = { named: string[]; changed: string[] }
 
@@ -67,7 +72,7 @@ export type Host = {
   onlyReturn(session_id: SessionID): Promise<void>
   /** Closes a child's transcript with a line of ours. */
   close(session_id: SessionID, text: string, metadata: Record<string, unknown>): Promise<void>
-  progress(pass: Pass, progress: Progress): Promise<void>
+  progress(call: ToolCall, progress: Progress): Promise<void>
   /** Tells the user something, where they look just now. */
   notify(message: { text: string; issues: boolean }): Promise<void>
   /** Takes a question of ours off the host's screen: it was answered elsewhere. */

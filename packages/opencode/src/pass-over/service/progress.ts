@@ -5,6 +5,7 @@ import type { Clock, Store } from "./port"
 import type { Host, Progress } from "./port-host"
 import type { LivePass } from "./port-live"
 import type { Running } from "./engine"
+import type { Pace } from "./pace"
 import type { Runner } from "./runner"
 
 const EVERY_MS = 1_000
@@ -45,6 +46,7 @@ export function view(runner: Runner, elapsed_ms: number): Progress {
       elapsed_ms: Math.round(elapsed_ms),
       waiting_for: runner.waiting ?? (run.waits > 0 ? "a person" : null),
     },
+    pass,
   }
 }
 
@@ -66,13 +68,10 @@ export function liveView({ pass, run }: Runner, clock: Clock): LivePass {
   }
 }
 
-// As many may run before each of them is shown less often.
-const FEW = 4
-
-export type Watching = { host: Host; clock: Clock; store: Store; running: Pick<Running, "all"> }
+export type Watching = { host: Host; clock: Clock; store: Store; running: Pick<Running, "all">; pace: Pace }
 
 /** Shows changes of a pass at most once a second: the first at once, the last in any case unless it has ended. */
-export function createProgress({ host, clock, store, running }: Watching) {
+export function createProgress({ host, clock, store, running, pace }: Watching) {
   const began = clock.mono()
   let last: number | undefined
   let lived = false
@@ -84,7 +83,11 @@ export function createProgress({ host, clock, store, running }: Watching) {
     last = clock.mono()
     lived = true
     // A view that cannot be shown harms nobody; the pass goes on.
-    host.progress(runner.pass, view(runner, clock.mono() - began)).catch(() => {})
+    const from = clock.mono()
+    host
+      .progress(runner.pass, view(runner, from - began))
+      .then(() => pace.took(clock.mono() - from))
+      .catch(() => {})
     store.live(liveView(runner, clock)).catch(() => {})
   }
 
@@ -99,8 +102,8 @@ export function createProgress({ host, clock, store, running }: Watching) {
       armed = true
       // The first view waits a little too: a pass that is over in no time need not be shown on its way. And where many
       // run, each is shown less often: a view costs the host more than it costs us.
-      const crowd = Math.max(1, running.all().length / FEW)
-      const next = last === undefined ? began + FIRST_MS * crowd : last + EVERY_MS * crowd
+      const least = pace.between(running.all().length)
+      const next = last === undefined ? began + Math.max(FIRST_MS, least) : last + Math.max(EVERY_MS, least)
       unarm = clock.after(Math.max(0, next - clock.mono()), () => show(runner))
     },
   }

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync, readFileSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { call, calls, say, type ModelRequest } from "@pass-over/rehearsal"
+import { call, calls, gate, hold, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { parse } from "yaml"
 import { Envelope } from "../../../src/pass-over/handoff/envelope"
 import { HandoffLog, HandoffPackage, kindOf } from "../../../src/pass-over/handoff/package"
 import { PhaseRequest } from "../../../src/pass-over/handoff/phase"
-import { createWorld, endWorld, type World } from "../support/opencode"
+import { createWorld, endWorld, toolCalls, type World } from "../support/opencode"
 
 setDefaultTimeout(60_000)
 
@@ -200,6 +200,38 @@ test("the implementer and the critic, round by round", async () => {
   const last = Envelope.parse(JSON.parse(box.read(`${base}/build/handoffs/implement-audit.json`)))
   expect(last).toMatchObject({ status: "VERIFIED", concerns: [], routing: { recommendation: "CONTINUE" } })
   expect(model.requests({ agent: "general" })[2]?.user).toContain("Missing input validation")
+})
+
+test("while a flow runs its call shows where it is, and keeps its answer", async () => {
+  const { model, server } = held.world
+  const door = gate()
+  model.play({
+    agents: {
+      alice: [flow("build"), answered],
+      general: [
+        () => reply(hold(door), read("src/auth.py")),
+        leave({ context_summary: "Implemented REQ-001 through REQ-005 in src/auth.py." }),
+      ],
+      audit: [
+        read("src/auth.py"),
+        leave(
+          { routing: { recommendation: "CONTINUE", can_further_iteration_help: false, reason: "No issues found" } },
+          { evidence: [{ type: "file", path: "src/auth.py", line: 1 }] },
+        ),
+      ],
+    },
+  })
+  const sessionID = (await server.client.session.create()).data!.id
+  const turn = server.prompt({ agent: "alice", text: "Build it.", sessionID })
+  const call = async () => toolCalls((await server.client.session.messages({ sessionID })).data ?? [], "flow")[0]
+  while ((await call())?.state.metadata?.flow !== "build") await Bun.sleep(50)
+  const shown = await call()
+  expect(shown?.state).toMatchObject({ status: "running", title: expect.stringContaining("general") })
+  expect(shown?.state.metadata).not.toHaveProperty("pass_over")
+  door.open()
+  const { text } = await turn
+  expect(text).toContain("build: completed")
+  expect((await call())?.state.status).toBe("completed")
 })
 
 test("the four packages, the escalation and the gate", async () => {

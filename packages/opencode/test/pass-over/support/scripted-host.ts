@@ -54,7 +54,7 @@ export type ScriptedHost = Host & {
   readonly delivered: ResultMessage[]
   /** Sessions that somebody deleted. */
   readonly gone: Set<string>
-  readonly shown: { pass_over_id: string; progress: Progress }[]
+  readonly shown: { progress: Progress }[]
   script(agent: string, script: Script): void
   /** Has to be told the engine before anything runs: the two know each other. */
   join(engine: Engine): void
@@ -243,6 +243,6 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
       delivered.push(message)
       return "sent"
     },
-    progress: async (pass, progress) => void shown.push({ pass_over_id: pass.id, progress }),
+    progress: async (_call, progress) => void shown.push({ progress }),
   }
 }
