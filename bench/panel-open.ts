@@ -1,9 +1,13 @@
 /**
  * Whether opencode is slowed by an open panel: the same passes on the real opencode, in turn with nobody looking and
- * with the panel open in a browser that follows them. A browser beside it takes processor time from everything on the
- * machine; what opencode itself does more is in its own processor time, where the system tells it.
+ * with the panel open in a browser that follows them. A browser takes processor time from everything that shares a
+ * processor with it. So opencode has one of its own, where the system can do that, and everything else has the others;
+ * without it, and with `shared`, what opencode itself does more is in its own processor time.
+ *
+ *   bun bench/panel-open.ts [shared]
  */
 import { existsSync, readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
 import { call, say } from "../packages/rehearsal/src"
 import { launch, open } from "../packages/app/test/browser/support/browser"
 import { serve } from "../packages/app/test/browser/support/serve"
@@ -22,6 +26,19 @@ function used(pid: number): number | undefined {
   const [, fields = ""] = readFileSync(path, "utf8").split(") ")
   const [user = "0", system = "0"] = fields.split(" ").slice(11, 13)
   return (Number(user) + Number(system)) / TICKS_PER_MS
+}
+
+/** Binds a process, all its threads and what it will start to a processor. */
+function bind(pid: number, processors: string): boolean {
+  if (Bun.which("taskset") === null) return false
+  return Bun.spawnSync(["taskset", "-acp", processors, String(pid)], { stdout: "ignore" }).exitCode === 0
+}
+
+/** The browser, the panel's server and the model are started by this process, and stay where it is. */
+function apart(world: World): boolean {
+  const last = availableParallelism() - 1
+  if (process.argv.includes("shared") || last < 1) return false
+  return bind(process.pid, `1-${last}`) && bind(world.server.pid, "0")
 }
 
 type Taken = { times: number[]; cpu: number }
@@ -52,6 +69,7 @@ async function work({ model, server }: World, taken: Taken) {
 /** The times of prompts with nobody looking (`alone`) and with the panel open (`watched`). */
 export async function panelOpen() {
   const world = await createWorld()
+  const own = apart(world)
   const panel = await serve(world)
   const browser = await launch()
   const [alone, watched]: [Taken, Taken] = [
@@ -72,7 +90,7 @@ export async function panelOpen() {
   await endWorld(world)
   const [before, after] = [quantile(alone.times, 0.5), quantile(watched.times, 0.5)]
   console.log(
-    `opencode, a prompt with a pass: p50 ${before.toFixed(1)} ms with nobody looking, ${after.toFixed(1)} ms with the panel open, ratio ${(after / before).toFixed(3)}`,
+    `opencode${own ? " on a processor of its own" : ""}, a prompt with a pass: p50 ${before.toFixed(1)} ms with nobody looking, ${after.toFixed(1)} ms with the panel open, ratio ${(after / before).toFixed(3)}`,
   )
   if (alone.cpu > 0)
     console.log(`opencode's own processor time for them: ratio ${(watched.cpu / alone.cpu).toFixed(3)}`)

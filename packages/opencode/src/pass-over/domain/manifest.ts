@@ -38,6 +38,8 @@ export const manifest = (items: ManifestItem[], max: { bytes: number; tokens: nu
   exact,
 })
 
+const counted = new Intl.NumberFormat("en")
+
 /** "4 messages, 2 files (3 left out), 1,204 tokens", for a brief and for a person. */
 export function describeManifest(list: Manifest): string {
   const count = (kind: ManifestItem["kind"], name: string) => {
@@ -56,5 +58,5 @@ export function describeManifest(list: Manifest): string {
   ]
   return pieces.length === 0
     ? "nothing"
-    : `${pieces.join(", ")}, ${list.exact ? "" : "at most "}${list.tokens.toLocaleString("en")} tokens`
+    : `${pieces.join(", ")}, ${list.exact ? "" : "at most "}${counted.format(list.tokens)} tokens`
 }

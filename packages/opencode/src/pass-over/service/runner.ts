@@ -95,8 +95,8 @@ export function createRunner(
   }
 
   function stop() {
-    const [child, mine] = [live.pass.child_session_id, latest]
-    if (child) halt(deps, child, () => open.has(mine) && (mine === latest || live.run.phase === "ended"))
+    const mine = latest
+    halt(deps, live, () => open.has(mine) && (mine === latest || live.run.phase === "ended"))
   }
 
   async function prompt(kind: PromptKind | "first", after?: Failure) {

@@ -13,9 +13,11 @@ type Passes = Pick<
   "open" | "commit" | "settle" | "settleMany" | "bind" | "stage" | "attempt" | "refuse" | "announce"
 >
 
+/** Writes a pass down, and tells it as it is read later. */
 function insertPass({ insert }: Statements, input: OpenPass) {
-  const { chain_depth, max_chain_depth, ancestors, status, revision, ...request } = input.pass
-  insert.request(storable(request))
+  const { chain_depth, max_chain_depth, ancestors, status, revision, ...given } = input.pass
+  const request = storable(given)
+  insert.request(request)
   insert.context({ pass_over_id: request.id, context: input.request.work_context, manifest: input.manifest })
   insert.return({
     return_id: input.return_id,
@@ -30,6 +32,7 @@ function insertPass({ insert }: Statements, input: OpenPass) {
     revision,
     created_at: request.time_created,
   })
+  return { ...input.pass, ...request }
 }
 
 // The fence keeps out an owner that was taken for dead: it may still be running, but the pass is not its any more.
@@ -158,9 +161,9 @@ function openPass(base: Base, input: OpenPass): Opened {
   if (other) return { continued_by: other.id }
   const place = enter(base, input.pass, input.slot)
   if ("over" in place) return place
-  insertPass(run, input)
+  const pass = insertPass(run, input)
   record(run, input.note, input.event, passDetail(input))
-  return { pass: after(run, input.pass), created: true, place }
+  return { pass, created: true, place }
 }
 
 function bind(run: Statements, { pass, attempt, event, dispatch }: Parameters<Store["bind"]>[0]): Pass | "stale" {
@@ -169,7 +172,16 @@ function bind(run: Statements, { pass, attempt, event, dispatch }: Parameters<St
   run.update.bound.run({ id: pass.id, fence: pass.fence, child_session_id: attempt.child_session_id })
   putAttempt(run, attempt)
   announce(run, event)
-  return after(run, pass)
+  const { child_session_id } = attempt
+  if (!dispatch) return { ...pass, child_session_id }
+  const { move, at: time_started } = dispatch
+  return {
+    ...pass,
+    child_session_id,
+    status: move.to,
+    revision: move.revision,
+    time_started: pass.time_started ?? time_started,
+  }
 }
 
 export function createPasses(base: Base): Passes {

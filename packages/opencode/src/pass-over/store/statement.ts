@@ -1,3 +1,4 @@
+import type { Database, SQLQueryBindings } from "bun:sqlite"
 import {
   and,
   asc,
@@ -33,6 +34,9 @@ import type { SlotStatements } from "./slot"
 
 const at = sql.placeholder
 
+/** Drizzle over the connection that it was made with. */
+export type Drizzled = BunSQLiteDatabase & { $client: Database }
+
 export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_return"])
 
 /**
@@ -40,20 +44,22 @@ export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_
  * once. A value that is missing is null; keys that the table does not have are passed over. Values are encoded here,
  * because a placeholder's own encoder writes the word "null" into a JSON column.
  */
-export function insertInto<T extends SQLiteTable>(db: BunSQLiteDatabase, table: T, leave: readonly string[] = []) {
+export function insertInto<T extends SQLiteTable>(db: Drizzled, table: T, leave: readonly string[] = []) {
   const columns = Object.entries(getTableColumns(table)).filter(([name]) => !leave.includes(name))
   const values = Object.fromEntries(columns.map(([name]) => [name, sql`${at(name)}`]))
-  const statement = db
+  const { sql: text } = db
     .insert(table)
     .values(values as InferInsertModel<T>)
-    .prepare()
+    .toSQL()
+  // Its placeholders stand in the order of the columns.
+  const statement = db.$client.prepare<unknown, SQLQueryBindings[]>(text)
   return (row: InferInsertModel<T>) => {
     const given: Record<string, unknown> = row
     const encoded = columns.map(([name, column]) => {
       const value = given[name]
-      return [name, value === undefined || value === null ? null : column.mapToDriverValue(value)]
+      return value === undefined || value === null ? null : (column.mapToDriverValue(value) as SQLQueryBindings)
     })
-    statement.run(Object.fromEntries(encoded))
+    statement.run(...encoded)
   }
 }
 
@@ -73,7 +79,7 @@ function passBy(db: BunSQLiteDatabase, where: SQL | undefined) {
   }
 }
 
-function inserts(db: BunSQLiteDatabase) {
+function inserts(db: Drizzled) {
   return {
     request: insertInto(db, PassOverRequestTable),
     context: insertInto(db, WorkContextTable),
@@ -181,7 +187,7 @@ function selects(db: BunSQLiteDatabase) {
 }
 
 /** All that runs in every pass, built once. */
-export function createStatements(db: BunSQLiteDatabase) {
+export function createStatements(db: Drizzled) {
   return {
     insert: inserts(db),
     update: updates(db),
@@ -211,7 +217,7 @@ export type Statements = ReturnType<typeof createStatements>
 
 /** What every part of the store works with. */
 export type Base = {
-  db: BunSQLiteDatabase
+  db: Drizzled
   run: Statements
   slots: SlotStatements
   /** The contents of files that artifacts and returns have. */

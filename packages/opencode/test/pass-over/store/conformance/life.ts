@@ -132,6 +132,19 @@ export function lifeContract(setup: Setup) {
       expect((await scene.events()).at(-1)?.type).toBe("pass.attempt")
     })
 
+    test("the first child starts its pass: what is answered is what is read later", async () => {
+      await using scene = await createScene(setup)
+      const pass = await scene.opened()
+      const attempt = scene.attempt(pass, { child_session_id: "ses_child" })
+      const dispatch = scene.commit(pass, "waiting_for_return")
+      const bound = moved(
+        await scene.store.bind({ pass, attempt, event: event(pass, "pass.attempt", scene.clock.now()), dispatch }),
+      )
+      expect(bound).toMatchObject({ status: "waiting_for_return", child_session_id: "ses_child" })
+      expect(bound.time_started).toBe(dispatch.at)
+      expect(await scene.store.find(pass.id)).toEqual(bound)
+    })
+
     test("an owner that lost its pass binds no child to it", async () => {
       await using scene = await createScene(setup)
       const pass = await scene.running({ fence: 2 })
