@@ -16,7 +16,6 @@ import { hear } from "./session/events"
 import type { Observed } from "./session/observed"
 import { earAt, homeOf } from "./session/tree-map"
 import type { Tool } from "./tool/answer"
-import { callerOf } from "./tool/caller"
 import { brokenTools } from "./tool/broken"
 import { flowTool } from "./tool/flow"
 import { passOverTool } from "./tool/pass-over"
@@ -61,10 +60,14 @@ export type CoreInput = { input: Opening["input"]; observed: Observed }
 
 export type Core = ReturnType<typeof createPlugin>
 
+// By then its model has been asked, and nobody waits for us.
+const ANSWERED_MS = 25
+
 /** A call that has its answer is not shown as running any more: a view that came too late would take the answer away. */
 async function ended(observed: Observed, context: ToolContext) {
-  const { session_id, call_id } = callerOf(context)
-  const part = call_id === null ? undefined : observed.tool(session_id, call_id)
+  // Beyond its published type; without it nothing could be shown either.
+  const call_id = "callID" in context ? String(context.callID) : ""
+  const part = observed.tool(context.sessionID, call_id)
   if (part) await observed.views.end(part.id)
 }
 
@@ -106,7 +109,8 @@ export function createPlugin({ input, observed }: CoreInput) {
       if (ear.past(event)) return
       for (const item of hear(event, ear.author)) {
         opened.engine.hear(item)
-        if (item.type === "answered") void opened.answered(item)
+        // The originator goes on first; whether it had its answer can be seen in its session at any time.
+        if (item.type === "answered") setTimeout(() => void opened.answered(item), ANSWERED_MS)
       }
     },
     dispose: async () => opened?.close(),
