@@ -28,12 +28,15 @@ afterAll(async () => {
   // opencode lets go of a project, and no tree of ours is left.
   await server.client.instance.dispose()
   const trees = () => box.git("worktree", "list").trim().split("\n")
-  for (let tries = 0; tries < 200 && trees().length > 1; tries += 1) await Bun.sleep(100)
+  // What is kept beside a tree goes after it.
+  const left = () =>
+    readdirSync(join(box.data, "opencode/pass-over/trees"), { recursive: true }).filter((path) =>
+      String(path).includes("tree-"),
+    )
+  const gone = () => trees().length === 1 && left().length === 0
+  for (let tries = 0; tries < 200 && !gone(); tries += 1) await Bun.sleep(100)
   expect(trees()).toHaveLength(1)
-  const left = readdirSync(join(box.data, "opencode/pass-over/trees"), { recursive: true }).filter((path) =>
-    String(path).includes("tree-"),
-  )
-  expect(left).toEqual([])
+  expect(left()).toEqual([])
   expect(await endWorld(held.world)).toEqual([])
 })
 
