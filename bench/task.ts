@@ -2,8 +2,11 @@
  * A pass against opencode's own `task`: the same parent agent, the same child agent in the same directory, the same
  * number of model requests, in turns on one server. What a tree of the child's own costs is in isolation.ts.
  *
- *   bun bench/task.ts [pairs] [rounds]
+ *   bun bench/task.ts [pairs] [rounds] [bare]
+ *
+ * `bare` takes a plugin of a few lines in the place of ours: what the host itself costs, and the least that can be had.
  */
+import { join } from "node:path"
 import {
   call,
   createModel,
@@ -17,8 +20,10 @@ import {
 import { build } from "../packages/opencode/script/build"
 import { compare } from "./statistics"
 
-const [pairs = 200, rounds = 20] = process.argv.slice(2).map(Number)
-const plugin = (await build()).find(({ path }) => path.endsWith("server.js"))?.path ?? ""
+const [pairs = 200, rounds = 20] = process.argv.slice(2, 4).map(Number)
+const bare = process.argv.includes("bare")
+const ours = async () => (await build()).find(({ path }) => path.endsWith("server.js"))?.path ?? ""
+const plugin = bare ? join(import.meta.dir, "bare.ts") : await ours()
 
 await using model = await createModel()
 await using box = await createSandbox({
@@ -92,7 +97,7 @@ for (const [concurrency, count] of [
   [16, rounds],
 ] as const) {
   const times = await measure(concurrency, count)
-  console.log(compare(`concurrency ${concurrency}, pass / task`, times.pass, times.task))
+  console.log(compare(`concurrency ${concurrency}, ${bare ? "bare pass" : "pass"} / task`, times.pass, times.task))
 }
 const problems = model.report()
 if (problems) console.log(problems.slice(0, 2_000))

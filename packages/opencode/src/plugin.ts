@@ -60,9 +60,6 @@ export type CoreInput = { input: Opening["input"]; observed: Observed }
 
 export type Core = ReturnType<typeof createPlugin>
 
-// By then its model has been asked, and nobody waits for us.
-const ANSWERED_MS = 25
-
 /** A call that has its answer is not shown as running any more: a view that came too late would take the answer away. */
 async function ended(observed: Observed, context: ToolContext) {
   // Beyond its published type; without it nothing could be shown either.
@@ -109,8 +106,7 @@ export function createPlugin({ input, observed }: CoreInput) {
       if (ear.past(event)) return
       for (const item of hear(event, ear.author)) {
         opened.engine.hear(item)
-        // The originator goes on first; whether it had its answer can be seen in its session at any time.
-        if (item.type === "answered") setTimeout(() => void opened.answered(item), ANSWERED_MS)
+        if (item.type === "answered") opened.answered(item)
       }
     },
     dispose: async () => opened?.close(),

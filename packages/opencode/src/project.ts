@@ -8,6 +8,7 @@ import { adopt } from "./pass-over/service/adopt"
 import { answered } from "./pass-over/service/deliver"
 import { attendReworks } from "./pass-over/service/change/rework"
 import { pruneContents } from "./pass-over/service/change/prune"
+import type { Answered } from "./pass-over/service/answers"
 import type { Engine, Project } from "./pass-over/service/engine"
 import type { Flows } from "./pass-over/service/flow"
 import type { Log } from "./pass-over/service/port"
@@ -38,8 +39,8 @@ export type Opened = {
   engine: Engine
   project: Project
   flows: Flows | undefined
-  /** The originator's tool call has its answer stored. */
-  answered(call: { session_id: string; call_id: string; message_id: string }): Promise<void>
+  /** An originator's tool call has its answer stored. It is written down a moment later, with others. */
+  answered(call: Answered): void
   close(): Promise<void>
 }
 
@@ -86,20 +87,14 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     stay({ engine, keeper, client, directory })
   }
 
+  const arrivals = createArrivals({ engine, project, flows }, log)
   return {
     engine,
     project,
     flows,
-    async answered({ session_id, call_id, message_id }) {
-      try {
-        const call = { session_id, call_id, message_id }
-        await answered(engine, project, call)
-        await flows.answered(call)
-      } catch (error) {
-        log("warn", "a delivery could not be recorded", { session_id, call_id, error: String(error) })
-      }
-    },
+    answered: arrivals.heard,
     async close() {
+      await arrivals.flush()
       await engine.notes.flush()
       await auditFiles.close()
       if (home) return
@@ -108,6 +103,36 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
         .catch((error: unknown) => log("warn", "trees are left", { error: String(error) }))
       engine.projects.delete(directory)
       if (engine.running.all().length === 0) await keeper.leave()
+    },
+  }
+}
+
+// Nobody waits for us by then: the originator's model has been asked. Whether a call had its answer can be seen in its
+// session at any time, also by who comes after a crash.
+const ARRIVED_MS = 100
+
+/** Writes down which answers were stored, those of a moment together. */
+function createArrivals({ engine, project, flows }: Pick<Opened, "engine" | "project" | "flows">, log: Log) {
+  const heard: Answered[] = []
+  const state = { unarm: () => {} }
+
+  async function flush() {
+    state.unarm()
+    const calls = heard.splice(0)
+    if (calls.length === 0) return
+    try {
+      await answered(engine, project, ...calls)
+      for (const call of calls) await flows?.answered(call)
+    } catch (error) {
+      log("warn", "deliveries could not be recorded", { calls, error: String(error) })
+    }
+  }
+
+  return {
+    flush,
+    heard({ session_id, call_id, message_id }: Answered) {
+      if (heard.length === 0) state.unarm = engine.clock.after(ARRIVED_MS, () => void flush())
+      heard.push({ session_id, call_id, message_id })
     },
   }
 }

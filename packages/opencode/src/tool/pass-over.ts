@@ -4,6 +4,7 @@ import { z } from "zod"
 import { PassOverErrorCode, refuse, sentence, type Refusal } from "../pass-over/domain/errors"
 import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
 import { headline } from "../pass-over/domain/envelope"
+import { evaluate } from "../pass-over/domain/right"
 import { InlineOverride } from "../pass-over/domain/preference"
 import type { Pass } from "../pass-over/domain/pass"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
@@ -77,9 +78,23 @@ const Shown = One.extend({ more: z.array(z.looseObject({})).optional().describe(
 
 type Args = z.output<typeof One>
 
+type World = { engine: Engine; project: Project; context: ToolContext }
+
+/** Whether the rules that the host would go by let it pass without a word. */
+async function open({ project: { host }, context }: World, pattern: string): Promise<boolean> {
+  const agent = (await host.agents()).find(({ name }) => name === context.agent)
+  if (!agent?.rules) return false
+  const rules = [...agent.rules, ...(await host.sessionRules(context.sessionID))]
+  return evaluate(rules, "pass_over", pattern).action === "allow"
+}
+
 /** The user's own opencode rules for passes. */
-async function permitted(context: ToolContext, from: string, to: string): Promise<Refusal | undefined> {
+async function permitted(world: World, to: string): Promise<Refusal | undefined> {
+  const { context } = world
+  const from = context.agent
   const pattern = `${from}->${to}`
+  // The host's own way to its rules is a long one, and nearly always ends with a yes.
+  if (await open(world, pattern).catch(() => false)) return undefined
   try {
     await context.ask({ permission: "pass_over", patterns: [pattern], always: [pattern], metadata: { from, to } })
     return undefined
@@ -94,8 +109,6 @@ const marker = (pass: Pass, outcome?: Outcome) => ({
   sessionId: pass.child_session_id,
   ...(outcome ? { pass_over_return: returnMarker(outcome.output) } : {}),
 })
-
-type World = { engine: Engine; project: Project; context: ToolContext }
 
 /** Waits for the outcome of a pass, and stops it when its originator is stopped. */
 async function outcomeOf({ engine, project, context }: World, runner: Runner): Promise<Outcome> {
@@ -133,6 +146,7 @@ function told(engine: Engine, pass: Pass, outcome: Outcome, among = 1) {
       metadata: marker(pass),
     }
   }
+  engine.answers.add({ pass, outcome })
   return {
     title: headline(outcome.output, outcome.usage.cost),
     output: answerText(engine, outcome, among),
@@ -153,8 +167,8 @@ const callerIn = ({ project, context }: World): Caller => ({
 })
 
 async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
-  const { engine, project, context } = world
-  const no = await permitted(context, context.agent, args.subagent)
+  const { engine, project } = world
+  const no = await permitted(world, args.subagent)
   if (no) return no
   const sent = await send(engine, project, callerIn(world), args)
   if (!sent.ok) return sent.refusal
@@ -165,10 +179,10 @@ async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
 }
 
 /** One question for each agent, one after the other: a "no" to one of the host's questions answers all that are open. */
-async function allowed({ context }: World, asks: readonly Args[]): Promise<Map<string, Refusal>> {
+async function allowed(world: World, asks: readonly Args[]): Promise<Map<string, Refusal>> {
   const refused = new Map<string, Refusal>()
   for (const to of new Set(asks.map(({ subagent }) => subagent))) {
-    const no = await permitted(context, context.agent, to)
+    const no = await permitted(world, to)
     if (no) refused.set(to, no)
   }
   return refused
@@ -197,9 +211,10 @@ async function many(world: World, asks: readonly Args[]): Promise<ToolResult> {
       const each = left.shift()
       if (!each) return notDone(refuse(PassOverErrorCode.SUBAGENT_CRASHED, "This pass could not be made."))
       if (!each.ok) return notDone(each.refusal)
-      const { pass } = each.runner
-      if (!pass.wait) return handed(pass)
-      return told(engine, pass, await outcomeOf(world, each.runner), asks.length)
+      const { runner } = each
+      if (!runner.pass.wait) return handed(runner.pass)
+      const outcome = await outcomeOf(world, runner)
+      return told(engine, runner.pass, outcome, asks.length)
     }),
   )
   const not = results.filter((each) => each.refused).length

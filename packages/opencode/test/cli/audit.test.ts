@@ -146,7 +146,7 @@ function rows(home: Home): Record<string, number> {
 
 async function deliver(home: Home, { id, time_created: at }: Pass) {
   using database = openStore(home.database)
-  await database.store.delivered({ pass_over_id: id, message_id: "msg_1", at })
+  await database.store.delivered([{ pass_over_id: id, message_id: "msg_1", at }])
   await database.store.saveChange({
     change_id: `chg_${"1".repeat(32)}`,
     pass_over_id: id,

@@ -82,6 +82,36 @@ describe("in a value", () => {
     expect(redactDeep({ bytes }).bytes).toBe(bytes)
   })
 
+  test("what stands around a secret stays as it is, in its order", () => {
+    const given = {
+      first: 1,
+      list: ["a", "b"],
+      mid: `Author${_}ization: Bearer ${word}xyz`,
+      inner: { x: [1, 2] },
+      last: null,
+    }
+    const cleaned = redactDeep<Record<string, unknown>>(given)
+    expect(Object.keys(cleaned)).toEqual(["first", "list", "mid", "inner", "last"])
+    expect(cleaned).toEqual({ ...given, mid: "Authorization: Bearer [redacted:authorization]" })
+    expect(redactDeep<unknown>([1, given.mid, 2])).toEqual([1, cleaned.mid, 2])
+  })
+
+  test("one object in several places is cleaned in each of them", () => {
+    const shared = { "x-api-key": word, plain: "nothing here" }
+    const clean = { "x-api-key": "[redacted:secret]", plain: "nothing here" }
+    expect(redactDeep<unknown>({ a: shared, b: [shared, { c: shared }] })).toEqual({
+      a: clean,
+      b: [clean, { c: clean }],
+    })
+  })
+
+  test("a name that had a harmless value once is looked at again with the next", () => {
+    expect(redactDeep({ api_key: "none" })).toEqual({ api_key: "none" })
+    expect(redactDeep<unknown>({ api_key: word })).toEqual({ api_key: "[redacted:secret]" })
+    expect(redactDeep<unknown>({ key_of_map: word })).toEqual({ key_of_map: word })
+    expect(redactDeep<unknown>({ api_key: word })).toEqual({ api_key: "[redacted:secret]" })
+  })
+
   test("names are texts too", () => {
     const key = `gh${_}p_${"a1B2c3D4".repeat(5)}`
     expect(redactDeep<unknown>({ [key]: 1 })).toEqual({ "[redacted:github-token]": 1 })

@@ -220,11 +220,25 @@ function spoken(match: RegExpExecArray, text: string) {
 
 const NAMED = new RegExp(`(?<word>${NAMES})(?<tail>[A-Za-z0-9_-]{0,24})$`, "i")
 
+// The names of fields are few and come again and again; those that a model makes up are not kept for ever.
+const MOST_NAMES = 2_000
+const named = new Map<string, string | null>()
+
+/** The word by which the name of a field says that its value is a secret, or nothing. */
+function wordIn(name: string): string | null {
+  const known = named.get(name)
+  if (known !== undefined) return known
+  const match = NAMED.exec(name)
+  const { word = "", tail = "" } = match?.groups ?? {}
+  const found = match && !otherwise(name.slice(0, match.index), tail) ? word : null
+  if (named.size >= MOST_NAMES) named.clear()
+  named.set(name, found)
+  return found
+}
+
 /** Whether the value of a field is a secret by the field's name. */
 export function sensitiveField(name: string, value: string): boolean {
-  if (name.length > 64 || value.length < 6 || value.length > 4_000 || /\s/.test(value)) return false
-  const match = NAMED.exec(name)
-  if (!match) return false
-  const { word = "", tail = "" } = match.groups ?? {}
-  return !otherwise(name.slice(0, match.index), tail) && sensitive(word, value, true)
+  if (name === "" || name.length > 64 || value.length < 6 || value.length > 4_000) return false
+  const word = wordIn(name)
+  return word !== null && !/\s/.test(value) && sensitive(word, value, true)
 }

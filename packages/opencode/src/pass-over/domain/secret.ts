@@ -80,25 +80,50 @@ const DEEPEST = 64
  * itself. Bytes are not text: they stay as they are, which is how exact contents pass.
  */
 export function redactDeep<T>(value: T): T {
-  return deep(value, "", 0) as T
+  return deep(value, { name: "", depth: 0, seen: new Map() }) as T
 }
 
-function deep(value: unknown, name: string, depth: number): unknown {
-  if (typeof value === "string") return sensitiveField(name, value) ? mark("secret") : redact(value).text
-  if (typeof value !== "object" || value === null || depth > DEEPEST) return value
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => deep(item, name, depth + 1))
-    return items.some((item, index) => item !== value[index]) ? items : value
-  }
+/** Where in a value we are; one object in several places is looked through once. */
+type Where = { name: string; depth: number; seen: Map<object, unknown> }
+
+function deep(value: unknown, where: Where): unknown {
+  if (typeof value === "string") return sensitiveField(where.name, value) ? mark("secret") : redact(value).text
+  if (typeof value !== "object" || value === null || where.depth > DEEPEST) return value
+  if (Array.isArray(value)) return list(value, where)
   if (!plain(value)) return value
-  let changed = false
-  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
-    const now = deep(item, key, depth + 1)
+  const known = where.seen.get(value)
+  if (known !== undefined) return known
+  const now = fields(value, where)
+  where.seen.set(value, now)
+  return now
+}
+
+function list(items: readonly unknown[], { name, depth, seen }: Where): readonly unknown[] {
+  const inside = { name, depth: depth + 1, seen }
+  let changed: unknown[] | undefined
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at]
+    const now = deep(item, inside)
+    if (now !== item) changed ??= items.slice(0, at)
+    changed?.push(now)
+  }
+  return changed ?? items
+}
+
+/** Of every operation of the store all arguments come by here, so nothing is built where nothing has changed. */
+function fields(value: Record<string, unknown>, { depth, seen }: Where): Record<string, unknown> {
+  const keys = Object.keys(value)
+  let changed: [string, unknown][] | undefined
+  for (let at = 0; at < keys.length; at += 1) {
+    const key = keys[at] ?? ""
+    const item = value[key]
+    const now =
+      typeof item === "string" || typeof item === "object" ? deep(item, { name: key, depth: depth + 1, seen }) : item
     const called = key.length < 16 ? key : redact(key).text
-    if (now !== item || called !== key) changed = true
-    return [called, now]
-  })
-  return changed ? Object.fromEntries(entries) : value
+    if (now !== item || called !== key) changed ??= keys.slice(0, at).map((before) => [before, value[before]])
+    changed?.push([called, now])
+  }
+  return changed ? Object.fromEntries(changed) : value
 }
 
 function plain(value: object): value is Record<string, unknown> {

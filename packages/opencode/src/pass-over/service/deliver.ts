@@ -4,6 +4,7 @@ import { resultMarks } from "../domain/marker"
 import { event, note, type Pass } from "../domain/pass"
 import type { Effective } from "../domain/preference"
 import { move } from "../domain/return-context"
+import type { Answered, Told } from "./answers"
 import type { Engine, Project } from "./engine"
 import { openGate } from "./gate"
 import type { Commit, Delivery, Outcome } from "./port"
@@ -30,31 +31,53 @@ function processed(pass: Pass, outcome: Outcome, at: number): Commit | undefined
   }
 }
 
-/** The result stands in the originator's session: it is written down as delivered, once, and dealt with. */
-export async function delivered(engine: Engine, project: Project, pass_over_id: Pass["id"], message_id: string | null) {
-  const [pass, outcome] = await Promise.all([engine.store.find(pass_over_id), engine.store.outcome(pass_over_id)])
-  if (!pass || !outcome) return
+type Arrived = { pass: Pass; outcome: Outcome; message_id: string | null }
+
+/** Results stand in their originators' sessions: they are written down as delivered, once, and dealt with. */
+async function arrive(engine: Engine, project: Project, arrived: readonly Arrived[]) {
+  if (arrived.length === 0) return
   const at = engine.clock.now()
-  const commit = processed(pass, outcome, at)
-  await engine.store.delivered({ pass_over_id, message_id, at, ...(commit ? { commit } : {}) })
-  project.logged(pass.session_id)
+  await engine.store.delivered(
+    arrived.map(({ pass, outcome, message_id }) => {
+      const commit = processed(pass, outcome, at)
+      return { pass_over_id: pass.id, message_id, at, ...(commit ? { commit } : {}) }
+    }),
+  )
+  for (const { pass } of arrived) project.logged(pass.session_id)
 }
 
-/** The originator's tool call has its answer stored: with it every result that went into it. */
-export async function answered(
-  engine: Engine,
-  project: Project,
-  call: { session_id: string; call_id: string; message_id: string },
-) {
-  const passes = await engine.store.ofCall(call.session_id, call.call_id)
+/** The result stands in the originator's session. */
+export async function delivered(engine: Engine, project: Project, pass_over_id: Pass["id"], message_id: string | null) {
+  const [pass, outcome] = await Promise.all([engine.store.find(pass_over_id), engine.store.outcome(pass_over_id)])
+  if (pass && outcome) await arrive(engine, project, [{ pass, outcome, message_id }])
+}
+
+/** What went into the answer of a tool call, by the database: whoever gave the answer may be gone. */
+async function lookedUp({ store }: Engine, call: Answered): Promise<Told[]> {
+  const passes = await store.ofCall(call.session_id, call.call_id)
   const here = (pass: Pass) => pass.message_id === null || pass.message_id === call.message_id
-  const waited = new Set(passes.filter((pass) => pass.wait && here(pass)).map(({ id }) => id))
-  if (waited.size === 0) return
-  for (const { pass_over_id, mode, status } of await engine.store.deliveries(call.session_id)) {
+  const waited = new Map(passes.filter((pass) => pass.wait && here(pass)).map((pass) => [pass.id, pass]))
+  if (waited.size === 0) return []
+  const found: Told[] = []
+  for (const { pass_over_id, mode, status } of await store.deliveries(call.session_id)) {
+    const pass = waited.get(pass_over_id)
     // What a person holds back, and what comes as a message, is not in the answer.
-    if (!waited.has(pass_over_id) || mode !== "tool" || status === "held") continue
-    await delivered(engine, project, pass_over_id, call.message_id)
+    if (!pass || mode !== "tool" || status === "held") continue
+    const outcome = await store.outcome(pass_over_id)
+    if (outcome) found.push({ pass, outcome })
   }
+  return found
+}
+
+/** Originators' tool calls have their answers stored: with them every result that went into these. */
+export async function answered(engine: Engine, project: Project, ...calls: readonly Answered[]) {
+  const arrived: Arrived[] = []
+  for (const call of calls) {
+    const ours = engine.answers.take(call)
+    const told = ours.length > 0 ? ours : await lookedUp(engine, call)
+    arrived.push(...told.map((each) => ({ ...each, message_id: call.message_id })))
+  }
+  await arrive(engine, project, arrived)
 }
 
 const cameBack = ({ originating_agent_id, continues_pass_id }: Pass) =>

@@ -4,6 +4,7 @@ import { PassOverErrorCode } from "../domain/errors"
 import type { PassID, SessionID } from "../domain/id"
 import type { InlineOverride } from "../domain/preference"
 import { providerOf } from "../domain/queue"
+import { createAnswers, type Answers } from "./answers"
 import { createNews, type News } from "./news"
 import { createWaits, type Waits } from "./waits"
 import type { BudgetWatch } from "./budget"
@@ -58,6 +59,8 @@ export type Engine = EngineDeps & {
   reworking: Set<string>
   /** The outcomes that are being made whole. */
   completing: Map<PassID, Promise<Outcome>>
+  /** What went into answers that their hosts have not stored yet. */
+  answers: Answers
   /** Told whenever another place may have become free, or somebody else has written. */
   news: News
   /** How often the views of running passes are shown. */
@@ -177,6 +180,7 @@ export function createEngine(deps: EngineDeps): Engine {
     closings: new Map(),
     reworking: new Set(),
     completing: new Map(),
+    answers: createAnswers(),
     news: createNews(),
     pace: createPace(),
     notes: createNotes(deps),

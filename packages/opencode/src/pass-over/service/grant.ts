@@ -62,12 +62,11 @@ const normal = (objective: string) => objective.replaceAll(/\s+/g, " ").trim().t
 /** Policy, chain, repetition and the caller's own deadline: everything that can refuse a pass before it exists. */
 export async function grant(engine: Engine, project: Project, caller: Caller, ask: Ask) {
   const above = engine.running.byChild(caller.session_id)
-  const parent = above?.pass ?? (await engine.store.byChild(caller.session_id))
-  const [written, agents, root_session_id] = await Promise.all([
-    project.written(),
-    project.host.agents(),
-    parent ? parent.root_session_id : project.host.root(caller.session_id),
-  ])
+  const root = above?.pass.root_session_id ?? (await project.host.root(caller.session_id))
+  // A session at the top is no child, so no pass is above it.
+  const parent = above?.pass ?? (root === caller.session_id ? undefined : await engine.store.byChild(caller.session_id))
+  const root_session_id = parent?.root_session_id ?? root
+  const [written, agents] = await Promise.all([project.written(), project.host.agents()])
   const override = {
     ...ask.override,
     ...(ask.timeout_ms === undefined ? {} : { timeout_ms: ask.timeout_ms }),

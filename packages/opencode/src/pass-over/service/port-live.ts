@@ -21,5 +21,4 @@ export type LiveStore = {
   live(row: LivePass): Promise<void>
   /** Only those of passes that are still open: a process that died leaves its row behind. */
   lives(): Promise<LivePass[]>
-  unlive(pass_over_id: PassID): Promise<void>
 }

@@ -95,6 +95,8 @@ export type Delivery = {
   owner_id: OwnerID | null
 }
 
+export type Delivered = { pass_over_id: PassID; message_id: string | null; at: number; commit?: Commit }
+
 /** What a person or another process wants of a pass that runs. */
 export type Command = {
   command_id: `cmd_${string}`
@@ -183,8 +185,11 @@ export type Store = LookupStore &
     announce(...events: readonly PassEvent[]): Promise<void>
 
     // Delivery
-    /** Marks a result as having reached the originator, once; `commit` is what that means for its return context. */
-    delivered(input: { pass_over_id: PassID; message_id: string | null; at: number; commit?: Commit }): Promise<boolean>
+    /**
+     * Marks results as having reached their originators, all of them or none; `commit` is what that means for a return
+     * context. Those that had not been delivered before.
+     */
+    delivered(inputs: readonly Delivered[]): Promise<PassID[]>
     /** What has not reached a session yet, the oldest first. */
     deliveries(session_id: string): Promise<Delivery[]>
     /** Results for a project's sessions that nobody has brought there yet. */

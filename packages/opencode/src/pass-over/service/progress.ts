@@ -74,14 +74,12 @@ export type Watching = { host: Host; clock: Clock; store: Store; running: Pick<R
 export function createProgress({ host, clock, store, running, pace }: Watching) {
   const began = clock.mono()
   let last: number | undefined
-  let lived = false
   let unarm = () => {}
   let armed = false
 
   const show = (runner: Runner) => {
     armed = false
     last = clock.mono()
-    lived = true
     // A view that cannot be shown harms nobody; the pass goes on.
     const from = clock.mono()
     host
@@ -95,7 +93,6 @@ export function createProgress({ host, clock, store, running, pace }: Watching) 
     changed(runner: Runner) {
       if (runner.run.phase === "ended") {
         unarm()
-        if (lived) store.unlive(runner.pass.id).catch(() => {})
         return
       }
       if (armed || (runner.pass.child_session_id === null && runner.waiting === undefined)) return

@@ -78,6 +78,8 @@ export function startingRules({ own, above }: Rights, pass: Pass): Rule[] {
   return [
     ...fences(own, above, [...KNOWN.filter((name) => !named.has(name)), ...permissions]),
     deny("task"),
+    // Its description is the longest but one. The host spares its own subagents it too, unless they ask for it.
+    ...(own.rules.some(({ permission }) => permission === "todowrite") ? [] : [deny("todowrite")]),
     ...(last ? [deny("pass_over"), deny("pass_over_read"), deny("pass_over_review"), deny("flow")] : []),
     allow("pass_over_return"),
   ]

@@ -12,7 +12,7 @@ import { leavePlace, localised, placeChild } from "./change/place"
 import type { Recorder } from "./change/record"
 import type { Workspace } from "./port-workspace"
 import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type RunDeps } from "./live"
-import type { AttemptKind, Commit, Outcome } from "./port"
+import type { AttemptKind, Clock, Commit, Outcome } from "./port"
 import type { Rest } from "./port-host"
 import { farewell, settle } from "./settle"
 import { within } from "./within"
@@ -37,7 +37,7 @@ export type Runner = {
 
 const FAREWELL_MS = 1_500
 // While others are at work it waits for them, this often at the most.
-const FAREWELL_TURNS = 6
+const FAREWELL_TURNS = 40
 // A child that was told to stop comes to rest in no time, unless its host hangs.
 const REST_MS = 5_000
 
@@ -61,7 +61,7 @@ export function createRunner(
   const began = { mono: deps.clock.mono(), wall: deps.clock.now() }
   const live: Live = { assignment, began, pass, run: begin(plan, began.mono), attempts: 0 }
   const outcome = Promise.withResolvers<Outcome>()
-  let unarm = () => {}
+  const alarm = createAlarm(deps.clock, () => drive({ type: "tick" }))
   // Only the latest prompt may say that the child came to rest; an earlier one was stopped on purpose.
   let latest = 0
   // The prompts from which the child has not come to rest.
@@ -74,10 +74,7 @@ export function createRunner(
     const step = next(live.run, input, deps.clock.mono())
     live.run = step.run
     for (const effect of step.effects) perform(effect)
-    unarm()
-    const at = due(live.run)
-    unarm =
-      at === undefined ? () => {} : deps.clock.after(Math.max(0, at - deps.clock.mono()), () => drive({ type: "tick" }))
+    alarm(due(live.run))
     deps.changed(runner)
   }
 
@@ -132,6 +129,23 @@ export function createRunner(
     outcome: outcome.promise,
   })
   return runner
+}
+
+/** A timer for a limit that every word of a child puts off: one that rings too early costs less than one for each word. */
+function createAlarm(clock: Clock, ring: () => void): (at: number | undefined) => void {
+  let unset = () => {}
+  let set: number | undefined
+  return (at) => {
+    if (set !== undefined && at !== undefined && set <= at) return
+    unset()
+    unset = () => {}
+    set = at
+    if (at === undefined) return
+    unset = clock.after(Math.max(0, at - clock.mono()), () => {
+      set = undefined
+      ring()
+    })
+  }
 }
 
 type Inside = { drive(input: Input): void; changed(): void; begin(): void; outcome: Promise<Outcome> }

@@ -5,7 +5,8 @@ import type { Application, ChangeStore, Ended, TreeOf } from "../service/port-ch
 import { ApplyTable, ChangeFileTable, ChangeTable, VerdictTable, WorktreeTable } from "./change.sql"
 import { WorkOutputTable } from "./pass-over.sql"
 import { record } from "./record"
-import { insertInto, type Base, type Row } from "./statement"
+import { insertInto } from "./direct"
+import type { Base, Row } from "./statement"
 
 type Changes = Omit<
   ChangeStore,
@@ -29,7 +30,7 @@ function sets(base: Base): Sets {
   // A change may have ten thousand of each.
   const put = {
     file: once(() => insertInto(db, ChangeFileTable)),
-    verdict: once(() => insertInto(db, VerdictTable, ["id"])),
+    verdict: once(() => insertInto(db, VerdictTable, { leave: ["id"] })),
   }
   return {
     saveChange: ({ files, ...change }) =>

@@ -1,6 +1,7 @@
 import { and, asc, eq, ne, sql } from "drizzle-orm"
 import { once } from "remeda"
-import type { Delivery, Store } from "../service/port"
+import type { Delivered, Delivery, Store } from "../service/port"
+import { direct } from "./direct"
 import { applyMove } from "./pass"
 import { DeliveryTable, PassOverRequestTable, ReturnContextTable } from "./pass-over.sql"
 import { toPass } from "./row"
@@ -32,12 +33,14 @@ function take(db: Base["db"], { pass_over_id, owner_id, from, message_id }: Para
 const at = sql.placeholder
 
 const createStatements = (db: Base["db"]) => ({
-  delivered: db
-    .update(DeliveryTable)
-    .set({ status: "delivered", message_id: sql`${at("message_id")}`, time_delivered: sql`${at("at")}` })
-    .where(and(eq(DeliveryTable.pass_over_id, at("pass_over_id")), ne(DeliveryTable.status, "delivered")))
-    .returning({ id: DeliveryTable.pass_over_id })
-    .prepare(),
+  delivered: direct(
+    db,
+    db
+      .update(DeliveryTable)
+      .set({ status: "delivered", message_id: sql`${at("message_id")}`, time_delivered: sql`${at("at")}` })
+      .where(and(eq(DeliveryTable.pass_over_id, at("pass_over_id")), ne(DeliveryTable.status, "delivered")))
+      .returning({ id: DeliveryTable.pass_over_id }),
+  ),
   waiting: db
     .select()
     .from(DeliveryTable)
@@ -49,13 +52,16 @@ const createStatements = (db: Base["db"]) => ({
 /** How results reach the sessions that asked for them, each once. */
 export function createDeliveries({ db, run, write }: Base): Deliveries {
   const statements = once(() => createStatements(db))
+
+  /** Whether it was the first to arrive. */
+  function arrive({ pass_over_id, message_id, at, commit }: Delivered): boolean {
+    const first = statements().delivered.all({ pass_over_id, message_id, at }).length === 1
+    if (first && commit) applyMove(run, commit)
+    return first
+  }
+
   return {
-    delivered: ({ pass_over_id, message_id, at, commit }) =>
-      write(() => {
-        const rows = statements().delivered.all({ pass_over_id, message_id, at })
-        if (rows.length === 1 && commit) applyMove(run, commit)
-        return rows.length === 1
-      }),
+    delivered: (inputs) => write(() => inputs.filter((input) => arrive(input)).map(({ pass_over_id }) => pass_over_id)),
 
     deliveries: async (session_id) => statements().waiting.all({ session_id }).map(toDelivery),
 

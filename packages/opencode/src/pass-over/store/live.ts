@@ -4,14 +4,10 @@ import { LiveTable } from "./live.sql"
 import { ReturnContextTable } from "./pass-over.sql"
 import { OPEN, type Base } from "./statement"
 
-/** How far running passes are, for whoever looks on from another process. */
-export function createLives({ db, write }: Base): LiveStore {
+/** How far running passes are, for whoever looks on from another process. A pass that ends takes its row along. */
+export function createLives({ db, run, write }: Base): LiveStore {
   return {
-    live: (row) =>
-      write(() => {
-        const { pass_over_id: _id, ...rest } = row
-        db.insert(LiveTable).values(row).onConflictDoUpdate({ target: LiveTable.pass_over_id, set: rest }).run()
-      }),
+    live: (row) => write(() => run.insert.live(row)),
 
     lives: async () =>
       db
@@ -20,10 +16,5 @@ export function createLives({ db, write }: Base): LiveStore {
         .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, LiveTable.pass_over_id))
         .where(OPEN)
         .all(),
-
-    unlive: (pass_over_id) =>
-      write(() => {
-        db.delete(LiveTable).where(eq(LiveTable.pass_over_id, pass_over_id)).run()
-      }),
   }
 }

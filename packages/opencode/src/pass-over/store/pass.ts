@@ -36,15 +36,15 @@ function insertPass({ insert }: Statements, input: OpenPass) {
 }
 
 // The fence keeps out an owner that was taken for dead: it may still be running, but the pass is not its any more.
-const owned = ({ select }: Statements, pass: Pass) =>
-  select.fenced.get({ id: pass.id, fence: pass.fence }) !== undefined
+const owned = ({ select }: Statements, pass: Pass) => select.fenced.get({ id: pass.id, fence: pass.fence })
 
 const goesOn = ({ select }: Statements, pass: Pass) =>
   select.goesOn.get({ id: pass.id, fence: pass.fence }) !== undefined
 
-/** Moves the return context if nobody moved it first. */
-function moved(run: Statements, { pass, move, at }: Commit): boolean {
-  if (!owned(run, pass)) return false
+/** Moves the return context if nobody moved it first; gives back what of a pass may have changed without a move. */
+function moved(run: Statements, { pass, move, at }: Commit) {
+  const held = owned(run, pass)
+  if (!held) return
   const rows = run.update.moved.all({
     id: pass.id,
     from: move.from,
@@ -53,7 +53,7 @@ function moved(run: Statements, { pass, move, at }: Commit): boolean {
     next: move.revision,
     returned_at: move.to === "returned" ? at : null,
   })
-  return rows.length === 1
+  return rows.length === 1 ? held : undefined
 }
 
 const stamp = (run: Statements, pass: Pass, times: { time_started?: number; time_ended?: number }) =>
@@ -113,10 +113,7 @@ function insertOutcome(run: Statements, input: Settled, artifacts: HeldArtifacts
   })
 }
 
-function putAttempt(run: Statements, attempt: Attempt) {
-  run.update.dropAttempt.run({ pass_over_id: attempt.pass_over_id, attempt: attempt.attempt })
-  run.insert.attempt(storable(attempt))
-}
+const putAttempt = (run: Statements, attempt: Attempt) => run.insert.attempt(storable(attempt))
 
 const after = (run: Statements, pass: Pass) => run.pass.byId({ id: pass.id }) ?? pass
 
@@ -140,13 +137,16 @@ const settling = ({ contents }: Base, input: Settled): Settling => ({
 })
 
 function settle({ run, slots }: Pick<Base, "run" | "slots">, { input, artifacts }: Settling): Pass | "stale" {
-  if (!moved(run, input)) return "stale"
+  const held = moved(run, input)
+  if (!held) return "stale"
   leaveSlot(slots, input.pass.id, input.usage)
   insertOutcome(run, input, artifacts)
   if (input.attempt) putAttempt(run, input.attempt)
   stamp(run, input.pass, { time_ended: input.at })
+  run.update.dropLive.run({ id: input.pass.id })
   record(run, input.note, input.event, outcomeDetail(input))
-  return after(run, input.pass)
+  const { to: status, revision } = input.move
+  return { ...input.pass, ...held, status, revision, time_ended: held.time_ended ?? input.at }
 }
 
 /** What happens to a pass, each as one transaction with its audit line and its event. */
@@ -167,8 +167,8 @@ function openPass(base: Base, input: OpenPass): Opened {
 }
 
 function bind(run: Statements, { pass, attempt, event, dispatch }: Parameters<Store["bind"]>[0]): Pass | "stale" {
-  if (!goesOn(run, pass)) return "stale"
-  if (dispatch && !applyMove(run, dispatch)) return "stale"
+  // What can still be dispatched goes on.
+  if (!(dispatch ? applyMove(run, dispatch) : goesOn(run, pass))) return "stale"
   run.update.bound.run({ id: pass.id, fence: pass.fence, child_session_id: attempt.child_session_id })
   putAttempt(run, attempt)
   announce(run, event)

@@ -7,6 +7,7 @@ import { admitted, placeOf, providerOf, type Slot } from "../domain/queue"
 import { totalTokens, type Usage } from "../domain/run"
 import type { Place, SlotRequest, SlotStore } from "../service/port-slot"
 import { ProviderTable, SlotTable } from "./slot.sql"
+import { direct, insertInto, type Drizzled } from "./direct"
 import type { Base } from "./statement"
 
 const at = sql.placeholder
@@ -29,33 +30,39 @@ function open(db: BunSQLiteDatabase): Slot[] {
 // Written as the index has it, so that the few open rows are found among many ended ones.
 const OPEN = sql`${SlotTable.state} <> 'ended'`
 
-export function createSlotStatements(db: BunSQLiteDatabase) {
-  const columns = Object.fromEntries(Object.keys(getTableColumns(SlotTable)).map((name) => [name, sql`${at(name)}`]))
-  const insert = db
-    .insert(SlotTable)
-    .values(columns as unknown as typeof SlotTable.$inferInsert)
-    .prepare()
-  const tree = db
-    .select({
-      passes: sql<number>`count(*)`,
-      tokens: sql<number>`coalesce(sum(case when ${OPEN} then max(${SlotTable.tokens}, ${SlotTable.reserved_tokens}) else ${SlotTable.tokens} end), 0)`,
-      cost: sql<number>`coalesce(sum(case when ${OPEN} then max(${SlotTable.cost}, ${SlotTable.reserved_cost}) else ${SlotTable.cost} end), 0)`,
-    })
-    .from(SlotTable)
-    .where(eq(SlotTable.trace_id, at("trace_id")))
-    .prepare()
-  const running = db
-    .select({ count: sql<number>`count(*)` })
-    .from(SlotTable)
-    .where(OPEN)
-    .prepare()
-  const end = db
-    .update(SlotTable)
-    .set({ state: "ended", tokens: sql`${at("tokens")}`, cost: sql`${at("cost")}` })
-    .where(eq(SlotTable.pass_over_id, at("id")))
-    .prepare()
-  const providers = db.select().from(ProviderTable).prepare()
-  return { insert, tree, running, end, providers }
+export function createSlotStatements(db: Drizzled) {
+  const tree = direct<Used>(
+    db,
+    db
+      .select({
+        passes: sql<number>`count(*)`.as("passes"),
+        tokens:
+          sql<number>`coalesce(sum(case when ${OPEN} then max(${SlotTable.tokens}, ${SlotTable.reserved_tokens}) else ${SlotTable.tokens} end), 0)`.as(
+            "tokens",
+          ),
+        cost: sql<number>`coalesce(sum(case when ${OPEN} then max(${SlotTable.cost}, ${SlotTable.reserved_cost}) else ${SlotTable.cost} end), 0)`.as(
+          "cost",
+        ),
+      })
+      .from(SlotTable)
+      .where(eq(SlotTable.trace_id, at("trace_id"))),
+  )
+  const running = direct<{ count: number }>(
+    db,
+    db
+      .select({ count: sql<number>`count(*)`.as("count") })
+      .from(SlotTable)
+      .where(OPEN),
+  )
+  const end = direct(
+    db,
+    db
+      .update(SlotTable)
+      .set({ state: "ended", tokens: sql`${at("tokens")}`, cost: sql`${at("cost")}` })
+      .where(eq(SlotTable.pass_over_id, at("id"))),
+  )
+  const providers = direct<typeof ProviderTable.$inferSelect>(db, db.select().from(ProviderTable))
+  return { insert: insertInto(db, SlotTable), tree, running, end, providers }
 }
 
 export type SlotStatements = ReturnType<typeof createSlotStatements>
@@ -63,7 +70,7 @@ export type SlotStatements = ReturnType<typeof createSlotStatements>
 const NOTHING: Used = { passes: 0, tokens: 0, cost: 0 }
 
 function cooling({ providers }: SlotStatements, now: number): Map<string, number> {
-  const rows = providers.all()
+  const rows = providers.all({})
   return new Map(
     rows.map(({ provider, allowed, time_until }) => [
       provider,
@@ -81,14 +88,15 @@ export function enter(base: Pick<Base, "db" | "slots">, pass: Pass, wanted: Slot
   const { limits } = wanted
   // While there is room for everybody nobody has to be counted one by one.
   const few =
-    (slots.running.get()?.count ?? 0) < Math.min(limits.running, limits.running_per_subagent, limits.running_per_model)
+    (slots.running.get({})?.count ?? 0) <
+    Math.min(limits.running, limits.running_per_subagent, limits.running_per_model)
   const free = few && cooling(slots, pass.time_created).size === 0
-  slots.insert.run({
+  slots.insert({
     pass_over_id: pass.id,
     trace_id: pass.trace_id,
     parent_pass_id: pass.parent_pass_id,
     root_session_id: pass.root_session_id,
-    wait: pass.wait ? 1 : 0,
+    wait: pass.wait,
     subagent: pass.subagent_id,
     model: pass.model,
     priority: pass.priority,

@@ -1,18 +1,4 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite"
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  getTableColumns,
-  inArray,
-  isNull,
-  sql,
-  type InferInsertModel,
-  type InferSelectModel,
-  type SQL,
-} from "drizzle-orm"
+import { and, asc, count, desc, eq, inArray, isNull, sql, type InferSelectModel, type SQL } from "drizzle-orm"
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
 import type { SQLiteTable } from "drizzle-orm/sqlite-core"
 import type { Pass } from "../domain/pass"
@@ -29,39 +15,14 @@ import {
 } from "./pass-over.sql"
 import { AuditAnchorTable } from "./audit.sql"
 import type { Contents } from "./content"
+import { direct, insertInto, type Drizzled } from "./direct"
+import { LiveTable } from "./live.sql"
 import { toPass } from "./row"
 import type { SlotStatements } from "./slot"
 
 const at = sql.placeholder
 
-/** Drizzle over the connection that it was made with. */
-export type Drizzled = BunSQLiteDatabase & { $client: Database }
-
 export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_return"])
-
-/**
- * Building a statement costs Drizzle some hundred microseconds, running it ten: what happens in every pass is built
- * once. A value that is missing is null; keys that the table does not have are passed over. Values are encoded here,
- * because a placeholder's own encoder writes the word "null" into a JSON column.
- */
-export function insertInto<T extends SQLiteTable>(db: Drizzled, table: T, leave: readonly string[] = []) {
-  const columns = Object.entries(getTableColumns(table)).filter(([name]) => !leave.includes(name))
-  const values = Object.fromEntries(columns.map(([name]) => [name, sql`${at(name)}`]))
-  const { sql: text } = db
-    .insert(table)
-    .values(values as InferInsertModel<T>)
-    .toSQL()
-  // Its placeholders stand in the order of the columns.
-  const statement = db.$client.prepare<unknown, SQLQueryBindings[]>(text)
-  return (row: InferInsertModel<T>) => {
-    const given: Record<string, unknown> = row
-    const encoded = columns.map(([name, column]) => {
-      const value = given[name]
-      return value === undefined || value === null ? null : (column.mapToDriverValue(value) as SQLQueryBindings)
-    })
-    statement.run(...encoded)
-  }
-}
 
 function passBy(db: BunSQLiteDatabase, where: SQL | undefined) {
   const statement = db
@@ -87,91 +48,117 @@ function inserts(db: Drizzled) {
     output: insertInto(db, WorkOutputTable),
     artifact: insertInto(db, WorkArtifactTable),
     delivery: insertInto(db, DeliveryTable),
-    audit: insertInto(db, AuditTable, ["id"]),
-    event: insertInto(db, EventTable, ["seq"]),
-    attempt: insertInto(db, AttemptTable),
+    audit: insertInto(db, AuditTable, { leave: ["id"] }),
+    event: insertInto(db, EventTable, { leave: ["seq"] }),
+    attempt: insertInto(db, AttemptTable, { over: true }),
+    live: insertInto(db, LiveTable, { over: true }),
   }
 }
 
-function updates(db: BunSQLiteDatabase) {
-  const moved = db
-    .update(ReturnContextTable)
-    .set({
-      status: sql`${at("to")}`,
-      revision: sql`${at("next")}`,
-      returned_at: sql`coalesce(${at("returned_at")}, ${ReturnContextTable.returned_at})`,
-    })
-    .where(
-      and(
-        eq(ReturnContextTable.pass_over_id, at("id")),
-        eq(ReturnContextTable.revision, at("revision")),
-        eq(ReturnContextTable.status, at("from")),
-      ),
-    )
-    .returning({ id: ReturnContextTable.return_id })
-    .prepare()
-  const stamped = db
-    .update(PassOverRequestTable)
-    .set({
-      time_started: sql`coalesce(${at("time_started")}, ${PassOverRequestTable.time_started})`,
-      time_ended: sql`coalesce(${at("time_ended")}, ${PassOverRequestTable.time_ended})`,
-    })
-    .where(eq(PassOverRequestTable.id, at("id")))
-    .prepare()
-  const bound = db
-    .update(PassOverRequestTable)
-    .set({ child_session_id: sql`${at("child_session_id")}` })
-    .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence"))))
-    .prepare()
-  const staged = db
-    .update(ReturnContextTable)
-    .set({ staged: sql`${at("staged")}` })
-    .where(and(eq(ReturnContextTable.pass_over_id, at("id")), isNull(ReturnContextTable.staged)))
-    .returning({ id: ReturnContextTable.return_id })
-    .prepare()
-  const dropAttempt = db
-    .delete(AttemptTable)
-    .where(and(eq(AttemptTable.pass_over_id, at("pass_over_id")), eq(AttemptTable.attempt, at("attempt"))))
-    .prepare()
-  return { moved, stamped, bound, staged, dropAttempt }
+/** What of a pass may change without a move. */
+type Held = Pick<Pass, "child_session_id" | "time_started" | "time_ended">
+
+/** The last line of a session's chain. */
+type Known = { seq: number; hash: string }
+
+function updates(db: Drizzled) {
+  const moved = direct(
+    db,
+    db
+      .update(ReturnContextTable)
+      .set({
+        status: sql`${at("to")}`,
+        revision: sql`${at("next")}`,
+        returned_at: sql`coalesce(${at("returned_at")}, ${ReturnContextTable.returned_at})`,
+      })
+      .where(
+        and(
+          eq(ReturnContextTable.pass_over_id, at("id")),
+          eq(ReturnContextTable.revision, at("revision")),
+          eq(ReturnContextTable.status, at("from")),
+        ),
+      )
+      .returning({ id: ReturnContextTable.return_id }),
+  )
+  const stamped = direct(
+    db,
+    db
+      .update(PassOverRequestTable)
+      .set({
+        time_started: sql`coalesce(${at("time_started")}, ${PassOverRequestTable.time_started})`,
+        time_ended: sql`coalesce(${at("time_ended")}, ${PassOverRequestTable.time_ended})`,
+      })
+      .where(eq(PassOverRequestTable.id, at("id"))),
+  )
+  const bound = direct(
+    db,
+    db
+      .update(PassOverRequestTable)
+      .set({ child_session_id: sql`${at("child_session_id")}` })
+      .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence")))),
+  )
+  const staged = direct(
+    db,
+    db
+      .update(ReturnContextTable)
+      .set({ staged: sql`${at("staged")}` })
+      .where(and(eq(ReturnContextTable.pass_over_id, at("id")), isNull(ReturnContextTable.staged)))
+      .returning({ id: ReturnContextTable.return_id }),
+  )
+  const dropLive = direct(db, db.delete(LiveTable).where(eq(LiveTable.pass_over_id, at("id"))))
+  return { moved, stamped, bound, staged, dropLive }
 }
 
-function selects(db: BunSQLiteDatabase) {
-  const fenced = db
-    .select({ id: PassOverRequestTable.id })
-    .from(PassOverRequestTable)
-    .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence"))))
-    .prepare()
-  const goesOn = db
-    .select({ id: PassOverRequestTable.id })
-    .from(PassOverRequestTable)
-    .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
-    .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence")), OPEN))
-    .prepare()
-  const lastLine = db
-    .select({ seq: AuditTable.seq, hash: AuditTable.hash })
-    .from(AuditTable)
-    .where(eq(AuditTable.session_id, at("session_id")))
-    .orderBy(desc(AuditTable.seq))
-    .limit(1)
-    .prepare()
-  const anchor = db
-    .select({ seq: AuditAnchorTable.seq, hash: AuditAnchorTable.hash })
-    .from(AuditAnchorTable)
-    .where(eq(AuditAnchorTable.session_id, at("session_id")))
-    .prepare()
-  const repeated = db
-    .select({ count: count() })
-    .from(PassOverRequestTable)
-    .where(
-      and(
-        eq(PassOverRequestTable.root_session_id, at("root_session_id")),
-        eq(PassOverRequestTable.objective_hash, at("objective_hash")),
-        eq(PassOverRequestTable.originating_agent_id, at("from")),
-        eq(PassOverRequestTable.subagent_id, at("to")),
+function selects(db: Drizzled) {
+  const fenced = direct<Held>(
+    db,
+    db
+      .select({
+        child_session_id: PassOverRequestTable.child_session_id,
+        time_started: PassOverRequestTable.time_started,
+        time_ended: PassOverRequestTable.time_ended,
+      })
+      .from(PassOverRequestTable)
+      .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence")))),
+  )
+  const goesOn = direct(
+    db,
+    db
+      .select({ id: PassOverRequestTable.id })
+      .from(PassOverRequestTable)
+      .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
+      .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence")), OPEN)),
+  )
+  const lastLine = direct<Known>(
+    db,
+    db
+      .select({ seq: AuditTable.seq, hash: AuditTable.hash })
+      .from(AuditTable)
+      .where(eq(AuditTable.session_id, at("session_id")))
+      .orderBy(desc(AuditTable.seq))
+      .limit(1),
+  )
+  const anchor = direct<Known>(
+    db,
+    db
+      .select({ seq: AuditAnchorTable.seq, hash: AuditAnchorTable.hash })
+      .from(AuditAnchorTable)
+      .where(eq(AuditAnchorTable.session_id, at("session_id"))),
+  )
+  const repeated = direct<{ count: number }>(
+    db,
+    db
+      .select({ count: count().as("count") })
+      .from(PassOverRequestTable)
+      .where(
+        and(
+          eq(PassOverRequestTable.root_session_id, at("root_session_id")),
+          eq(PassOverRequestTable.objective_hash, at("objective_hash")),
+          eq(PassOverRequestTable.originating_agent_id, at("from")),
+          eq(PassOverRequestTable.subagent_id, at("to")),
+        ),
       ),
-    )
-    .prepare()
+  )
   const output = db
     .select()
     .from(WorkOutputTable)

@@ -27,6 +27,8 @@ const tooOld = (path: string) =>
  */
 export function createWriter(client: Database, path: string): Writer {
   const [begin, commit, rollback] = [client.query("BEGIN IMMEDIATE"), client.query("COMMIT"), client.query("ROLLBACK")]
+  const version = client.query<{ data_version: number }, []>("PRAGMA data_version")
+  let known: number | undefined
   const undo = () => {
     try {
       if (client.inTransaction) rollback.run()
@@ -35,9 +37,12 @@ export function createWriter(client: Database, path: string): Writer {
     }
   }
   return async (work) => {
-    // Asked each time: an opencode of another project may bring the database forward while this one runs.
+    // An opencode of another project may bring the database forward while this one runs: asked whenever somebody else
+    // has written.
     const guarded = () => {
-      if (outgrown(client)) throw tooOld(path)
+      const now = version.get()?.data_version
+      if (now !== known && outgrown(client)) throw tooOld(path)
+      known = now
       return work()
     }
     const until = performance.now() + PATIENCE_MS

@@ -1,5 +1,6 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { expect, test } from "bun:test"
+import { omit } from "remeda"
 import { answered } from "../../../src/pass-over/service/deliver"
 import { resume } from "../../../src/pass-over/service/recover"
 import { passOverTool } from "../../../src/tool/pass-over"
@@ -168,6 +169,27 @@ test("a person's no to one agent is heard for that agent alone", async () => {
   const parts = output.split(/^\d\. /m).slice(1)
   expect(parts[1]).toContain("said no to alice->scout")
   expect(parts[2]).toContain("the fast one holds")
+})
+
+test("the host is asked about a pass unless its own rules, those of the agent and then those of the session, allow it", async () => {
+  const rule = (action: "allow" | "ask" | "deny", pattern = "*") => ({ permission: "pass_over", pattern, action })
+  const heard = async (own: ReturnType<typeof rule>[] | undefined, session: ReturnType<typeof rule>[]) => {
+    using world = createEngineWorld()
+    reviewing(world)
+    const { agents } = world.host
+    world.host.agents = async () => (await agents()).map((agent) => (own ? { ...agent, rules: own } : agent))
+    world.host.sessionRules = async () => session
+    const asked: string[] = []
+    const ask = async ({ patterns }: { patterns: string[] }) => void asked.push(...patterns)
+    await answer(world, omit(THREE, ["more"]), { ask: ask as unknown as ToolContext["ask"] })
+    return asked.length
+  }
+  expect(await heard(undefined, [])).toBe(1)
+  expect(await heard([rule("allow")], [])).toBe(0)
+  expect(await heard([rule("ask")], [])).toBe(1)
+  expect(await heard([rule("allow"), rule("ask", "alice->audit")], [])).toBe(1)
+  expect(await heard([rule("allow")], [rule("deny")])).toBe(1)
+  expect(await heard([rule("ask")], [rule("allow", "alice->*")])).toBe(0)
 })
 
 test("the answer of many stays within what the host passes on", async () => {

@@ -201,7 +201,9 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     todos: async () => [],
     sessionRules: async () => [],
     files: async (paths) => paths.map((path) => ({ path, content: `content of ${path}` })),
-    root: async (session_id) => session_id,
+    // As on the real host, all children hang on the session at the top.
+    root: async (session_id) =>
+      children.find((each) => each.session_id === session_id)?.pass.root_session_id ?? session_id,
     directoryOf: async (session_id) => (gone.has(session_id) ? undefined : (places.get(session_id) ?? "/project")),
     child: async ({ pass, title, directory }) => {
       const session_id = `ses_child${++serial}`

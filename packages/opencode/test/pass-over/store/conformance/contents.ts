@@ -28,7 +28,7 @@ async function gone(scene: Scene, pass: Pass) {
   const before = scene.clock.now() + LATER
   const back = (await scene.store.find(pass.id))!
   const commit = scene.commit(back, "processed")
-  await scene.store.delivered({ pass_over_id: pass.id, message_id: "msg_9", at: commit.at, commit })
+  await scene.deliver({ pass_over_id: pass.id, message_id: "msg_9", at: commit.at, commit })
   await scene.forgetLines("ses_alice")
   expect(await scene.store.forget({ pass_over_id: pass.id, before })).toBe(true)
   while (await scene.store.clear(pass.id));

@@ -23,7 +23,7 @@ async function over(scene: Scene, overrides: Partial<Pass> = {}): Promise<Pass> 
   )
   const back = moved(await scene.store.settle(scene.settled(bound)))
   const commit = scene.commit(back, "processed")
-  await scene.store.delivered({ pass_over_id: pass.id, message_id: "msg_9", at: commit.at, commit })
+  await scene.deliver({ pass_over_id: pass.id, message_id: "msg_9", at: commit.at, commit })
   return (await scene.store.find(pass.id))!
 }
 
@@ -193,7 +193,7 @@ const STAYS: Record<string, (scene: Scene) => Promise<{ passes: Pass[]; before?:
     const pass = await scene.returned()
     const before = scene.clock.now() + 1
     scene.clock.advance(DAY)
-    await scene.store.delivered({ pass_over_id: pass.id, message_id: null, at: scene.clock.now() })
+    await scene.deliver({ pass_over_id: pass.id, message_id: null, at: scene.clock.now() })
     return { passes: [pass], before }
   },
   "it ended of late": async (scene) => {

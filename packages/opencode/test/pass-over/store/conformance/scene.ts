@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import type { AuditLine } from "../../../../src/pass-over/domain/audit-log"
 import type { Pass, PassEvent } from "../../../../src/pass-over/domain/pass"
-import type { OpenPass, Store } from "../../../../src/pass-over/service/port"
+import type { Delivered, OpenPass, Store } from "../../../../src/pass-over/service/port"
 import { accepted, createWorld, type World } from "../../support/world"
 
 /** An empty store, made for one test. */
@@ -24,6 +24,8 @@ export type Scene = World &
     running(overrides?: Partial<Pass>): Promise<Pass>
     /** Opened, dispatched and settled. */
     returned(overrides?: Partial<Pass>): Promise<Pass>
+    /** Marks one result as delivered; whether it was the first to do so. */
+    deliver(input: Delivered): Promise<boolean>
     /** The audit of a session, the oldest line first. */
     lines(session_id?: string): Promise<AuditLine[]>
     /** All that can be seen of a session and a pass in it, to tell whether an operation left anything behind. */
@@ -55,6 +57,7 @@ export async function createScene(setup: Setup): Promise<Scene> {
     opened,
     running,
     returned: async (overrides) => moved(await store.settle(world.settled(await running(overrides)))),
+    deliver: async (input) => (await store.delivered([input])).length === 1,
     lines,
     traces: async ({ id, session_id }) => ({
       pass: await store.find(id),

@@ -192,7 +192,7 @@ describe("a database that a newer version made", () => {
       stage: () => store.stage({ pass, report: world.report(), event: told }),
       attempt: () => store.attempt({ attempt: world.attempt(pass), event: told }),
       refuse: () => store.refuse(note(pass, { action: "refused", actor: "alice", at }), told),
-      delivered: () => store.delivered({ pass_over_id: pass.id, message_id: null, at }),
+      delivered: () => store.delivered([{ pass_over_id: pass.id, message_id: null, at }]),
       flushAudit: () => store.flushAudit([pass.session_id], () => expect.unreachable()),
       enter: () => store.enter(owner, at),
       beat: () => store.beat(owner.owner_id, at),
