@@ -7,8 +7,8 @@ import type { ConfigFiles } from "./pass-over/store/config-file"
 
 // The database has every line at once; its copy in files may come a moment later, and then for several at a time:
 // opencode answers its user first.
-const QUIET_MS = 1_000
-const LATEST_MS = 5_000
+const QUIET_MS = 500
+const LATEST_MS = 2_000
 
 export type AuditFiles = {
   /** A session has new lines. It never throws and is not waited for. */
