@@ -109,7 +109,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
 
 // Nobody waits for us by then: the originator's model has been asked. Whether a call had its answer can be seen in its
 // session at any time, also by who comes after a crash.
-const ARRIVED_MS = 100
+const ARRIVED_MS = 25
 
 /** Writes down which answers were stored, those of a moment together. */
 function createArrivals({ engine, project, flows }: Pick<Opened, "engine" | "project" | "flows">, log: Log) {
