@@ -105,6 +105,14 @@ describe("in a value", () => {
     })
   })
 
+  test("one object that lies too deep to be looked through in one place is looked through in another", () => {
+    const shared = { inner: { "x-api-key": word } }
+    const deep = Array.from({ length: 62 }).reduce<object>((inside) => ({ inside }), { shared })
+    expect(redactDeep<Record<string, unknown>>({ deep, shared }).shared).toEqual({
+      inner: { "x-api-key": "[redacted:secret]" },
+    })
+  })
+
   test("a name that had a harmless value once is looked at again with the next", () => {
     expect(redactDeep({ api_key: "none" })).toEqual({ api_key: "none" })
     expect(redactDeep<unknown>({ api_key: word })).toEqual({ api_key: "[redacted:secret]" })

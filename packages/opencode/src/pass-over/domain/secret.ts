@@ -83,8 +83,8 @@ export function redactDeep<T>(value: T): T {
   return deep(value, { name: "", depth: 0, seen: new Map() }) as T
 }
 
-/** Where in a value we are; one object in several places is looked through once. */
-type Where = { name: string; depth: number; seen: Map<object, unknown> }
+/** Where in a value we are; one object in several places is looked through once, and again only where more of it is. */
+type Where = { name: string; depth: number; seen: Map<object, { now: unknown; depth: number }> }
 
 function deep(value: unknown, where: Where): unknown {
   if (typeof value === "string") return sensitiveField(where.name, value) ? mark("secret") : redact(value).text
@@ -92,9 +92,9 @@ function deep(value: unknown, where: Where): unknown {
   if (Array.isArray(value)) return list(value, where)
   if (!plain(value)) return value
   const known = where.seen.get(value)
-  if (known !== undefined) return known
+  if (known && known.depth <= where.depth) return known.now
   const now = fields(value, where)
-  where.seen.set(value, now)
+  where.seen.set(value, { now, depth: where.depth })
   return now
 }
 
