@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { isRedacted, redact, redactDeep, secretFile } from "../../src/pass-over/domain/secret"
+import { closed, isRedacted, redact, redactDeep, secretFile } from "../../src/pass-over/domain/secret"
 import { CONTEXTS } from "../../src/pass-over/domain/secret-context"
 import { TOKENS } from "../../src/pass-over/domain/secret-rules"
 import { harmless, KINDS, plant } from "./support/secrets"
@@ -110,6 +110,47 @@ describe("in a value", () => {
     const deep = Array.from({ length: 62 }).reduce<object>((inside) => ({ inside }), { shared })
     expect(redactDeep<Record<string, unknown>>({ deep, shared }).shared).toEqual({
       inner: { "x-api-key": "[redacted:secret]" },
+    })
+  })
+
+  describe("that is closed", () => {
+    test("nothing changes any more, at any depth", () => {
+      const value = closed({ list: [{ inner: { n: 1 } }] })
+      for (const inside of [value, value.list, value.list[0], value.list[0]?.inner]) {
+        expect(Object.isFrozen(inside)).toBe(true)
+      }
+    })
+
+    test("a secret is found each time", () => {
+      const value = closed({ list: [{ "x-api-key": word }] })
+      const clean = { list: [{ "x-api-key": "[redacted:secret]" }] }
+      expect([redactDeep<unknown>(value), redactDeep<unknown>(value)]).toEqual([clean, clean])
+    })
+
+    test("where nothing was found it is not looked through again", () => {
+      let looked = 0
+      const value = closed({
+        inner: {
+          get text() {
+            looked += 1
+            return "nothing here"
+          },
+        },
+      })
+      const first = redactDeep({ at: value })
+      const once = looked
+      expect(once).toBeGreaterThan(0)
+      expect(redactDeep([first.at, { value }])).toEqual([value, { value }])
+      looked = 0
+      redactDeep([value])
+      expect(looked).toBe(0)
+    })
+
+    test("one that lies too deep in one place is looked through in another", () => {
+      const shared = closed({ inner: { "x-api-key": word } })
+      const deep = Array.from({ length: 62 }).reduce<object>((inside) => ({ inside }), { shared })
+      redactDeep({ deep })
+      expect(redactDeep<unknown>(shared)).toEqual({ inner: { "x-api-key": "[redacted:secret]" } })
     })
   })
 

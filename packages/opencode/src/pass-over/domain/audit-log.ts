@@ -73,16 +73,21 @@ export type Unchained = Omit<AuditLine, "prev" | "hash">
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 // Not every store keeps the order of an object's keys, so it must not count.
-const ordered = (_key: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(byKey))
-    : value
+function ordered(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(ordered)
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(byKey)
+      .map(([key, inner]) => [key, ordered(inner)]),
+  )
+}
+
+const HASHED = Object.keys(AuditLine.shape).filter((key) => key !== "hash" && key !== "prev") as (keyof Unchained)[]
 
 /** What is hashed: every field but the hash, in the order of the schema, with the line before it. */
-export const canonical = (line: Unchained, prev: string) => {
-  const { hash: _hash, prev: _prev, ...shape } = AuditLine.shape
-  return JSON.stringify([prev, ...Object.keys(shape).map((key) => line[key as keyof Unchained])], ordered)
-}
+export const canonical = (line: Unchained, prev: string) =>
+  JSON.stringify([prev, ...HASHED.map((key) => ordered(line[key]))])
 
 /** The first line of a session has nothing before it. */
 export const GENESIS = "0".repeat(64)

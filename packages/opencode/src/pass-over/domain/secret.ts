@@ -83,6 +83,22 @@ export function redactDeep<T>(value: T): T {
   return deep(value, { name: "", depth: 0, seen: new Map() }) as T
 }
 
+// Values that never change any more: how deep they go, and whether nothing was found in them.
+const unchanging = new WeakMap<object, { height: number; clean: boolean }>()
+
+/**
+ * Closes a value for good, at every depth, and gives it back. What a pass carries along through all of its operations is
+ * looked through with the first of them.
+ */
+export function closed<T extends object>(value: T): T {
+  if (unchanging.has(value)) return value
+  const kept = { height: Infinity, clean: false }
+  unchanging.set(value, kept)
+  const inside = Object.values(value).filter((inner) => typeof inner === "object" && inner !== null)
+  kept.height = 1 + Math.max(0, ...inside.map((inner) => unchanging.get(closed(inner))?.height ?? 0))
+  return Object.freeze(value)
+}
+
 /** Where in a value we are; one object in several places is looked through once, and again only where more of it is. */
 type Where = { name: string; depth: number; seen: Map<object, { now: unknown; depth: number }> }
 
@@ -91,10 +107,13 @@ function deep(value: unknown, where: Where): unknown {
   if (typeof value !== "object" || value === null || where.depth > DEEPEST) return value
   if (Array.isArray(value)) return list(value, where)
   if (!plain(value)) return value
+  const kept = unchanging.get(value)
+  if (kept?.clean) return value
   const known = where.seen.get(value)
   if (known && known.depth <= where.depth) return known.now
   const now = fields(value, where)
   where.seen.set(value, { now, depth: where.depth })
+  if (kept && now === value && where.depth + kept.height <= DEEPEST) kept.clean = true
   return now
 }
 

@@ -4,6 +4,7 @@ import { PassOverErrorCode, refuse, sentence, type Refusal } from "../domain/err
 import type { PassID } from "../domain/id"
 import { event, note, type Noted, type Pass } from "../domain/pass"
 import type { PassOverRequest } from "../domain/request"
+import { closed } from "../domain/secret"
 import { begin } from "./begin"
 import { gather, type Gathered } from "./context"
 import type { Engine, Project } from "./engine"
@@ -61,7 +62,7 @@ function newPass(
     ancestors: granted.ancestors,
     policy: granted.policy.name,
     overrides: granted.policy.overrides,
-    preference: { values, sources: granted.policy.resolved.sources },
+    preference: closed({ values, sources: granted.policy.resolved.sources }),
     status: "initial",
     revision: 0,
     owner_id: engine.owner_id,

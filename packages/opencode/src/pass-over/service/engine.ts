@@ -101,8 +101,11 @@ export function createRunning(): Running {
   const entries = new Map<PassID, Entry>()
   const all = () => [...entries.values()].map((entry) => entry.runner)
   // Of several the newest: a session may be gone on in while the pass before is still being put away.
-  const entry = (session_id: SessionID) =>
-    [...entries.values()].findLast(({ runner }) => runner.pass.child_session_id === session_id)
+  const entry = (session_id: SessionID) => {
+    let newest: Entry | undefined
+    for (const one of entries.values()) if (one.runner.pass.child_session_id === session_id) newest = one
+    return newest
+  }
   return {
     add: (added) => void entries.set(added.runner.pass.id, added),
     remove: (id) => void entries.delete(id),

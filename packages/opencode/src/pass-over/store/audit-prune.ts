@@ -8,7 +8,7 @@ import { auditFile } from "./audit-file"
 import { anchorOf, linesOf, readLog, written, type AuditPlace } from "./audit-read"
 import type { AuditSearch } from "./audit-search"
 import { sha256 } from "./record"
-import type { Writer } from "./write"
+import type { Write } from "./write"
 
 /** The lines at the beginning of a chain that are past. One that is not ends them, also where clocks went back. */
 function past(rows: readonly AuditLine[], before: number): AuditLine[] {
@@ -68,7 +68,7 @@ type Options = { retention_days: number; now: number; most?: number; dry?: boole
  */
 export async function pruneAudit(
   place: AuditPlace,
-  write: Writer,
+  write: Write,
   search: AuditSearch,
   options: Options,
 ): Promise<Pruned> {
@@ -137,7 +137,7 @@ const OLD = "from pass_over_events where directory = ? and at < ?"
 const countEvents = ({ client, directory }: AuditPlace, before: number) =>
   client.query<{ n: number }, [string, number]>(`select count(*) as n ${OLD}`).get(directory, before)?.n ?? 0
 
-async function dropEvents({ client, directory }: AuditPlace, write: Writer, before: number): Promise<number> {
+async function dropEvents({ client, directory }: AuditPlace, write: Write, before: number): Promise<number> {
   const some = client.query(`delete from pass_over_events where seq in
     (select seq ${OLD} order by seq limit ${EVENTS}) returning seq`)
   for (let sum = 0; ;) {

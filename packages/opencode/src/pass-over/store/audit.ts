@@ -67,7 +67,8 @@ export type AuditOptions = { path: string; directory: string; log_directory: str
 export function createAudit(opened: Extract<Opened, { ok: true }>, options: AuditOptions): Audit {
   const { client } = opened
   const db = drizzle({ client })
-  const write = createWriter(client, options.path)
+  const writer = createWriter(client, options.path)
+  const { write } = writer
   const run = createStatements(db)
   const place = { client, directory: options.directory, folder: auditFolder(options.directory, options.log_directory) }
   const search = createAuditSearch(client, options.path)
@@ -88,7 +89,7 @@ export function createAudit(opened: Extract<Opened, { ok: true }>, options: Audi
     verify: async () => verifyAudit(place),
     restore: ({ force } = {}) => {
       const contents = createContents(createVault(db, options.path))
-      return restoreAudit({ db, run, contents, slots: createSlotStatements(db), write }, place, force)
+      return restoreAudit({ db, run, contents, slots: createSlotStatements(db), ...writer }, place, force)
     },
     async prune(given) {
       const pruned = await pruneAudit(place, write, search, given)

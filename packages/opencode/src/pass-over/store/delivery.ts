@@ -50,7 +50,7 @@ const createStatements = (db: Base["db"]) => ({
 })
 
 /** How results reach the sessions that asked for them, each once. */
-export function createDeliveries({ db, run, write }: Base): Deliveries {
+export function createDeliveries({ db, run, write, soon }: Base): Deliveries {
   const statements = once(() => createStatements(db))
 
   /** Whether it was the first to arrive. */
@@ -61,7 +61,8 @@ export function createDeliveries({ db, run, write }: Base): Deliveries {
   }
 
   return {
-    delivered: (inputs) => write(() => inputs.filter((input) => arrive(input)).map(({ pass_over_id }) => pass_over_id)),
+    // Whether it arrived can be seen in the session.
+    delivered: (inputs) => soon(() => inputs.filter((input) => arrive(input)).map(({ pass_over_id }) => pass_over_id)),
 
     deliveries: async (session_id) => statements().waiting.all({ session_id }).map(toDelivery),
 

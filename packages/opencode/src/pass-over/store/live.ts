@@ -5,9 +5,9 @@ import { ReturnContextTable } from "./pass-over.sql"
 import { OPEN, type Base } from "./statement"
 
 /** How far running passes are, for whoever looks on from another process. A pass that ends takes its row along. */
-export function createLives({ db, run, write }: Base): LiveStore {
+export function createLives({ db, run, soon }: Base): LiveStore {
   return {
-    live: (row) => write(() => run.insert.live(row)),
+    live: (row) => soon(() => run.insert.live(row)),
 
     lives: async () =>
       db

@@ -33,18 +33,20 @@ const createStatements = (db: Base["db"]) => ({
 })
 
 /** Brings log files up to date with the audit table. */
-export function createLog({ db, write }: Base): Pick<Store, "flushAudit" | "unwritten"> {
+export function createLog({ db, soon, settled }: Base): Pick<Store, "flushAudit" | "unwritten"> {
   const statements = once(() => createStatements(db))
   return {
     // The append happens under the write lock, so that two processes never write the same lines. If it fails, nothing is
     // recorded; if the process dies after it, the file itself knows which lines it holds.
     flushAudit: (session_ids, append) =>
-      write(() => {
+      soon(() => {
         const { reached, missing, note } = statements()
         const lines = session_ids.map((session_id) =>
           missing.all({ session_id, reached: reached.get({ session_id })?.seq ?? 0 }).map(toLine),
         )
         if (lines.every(({ length }) => length === 0)) return
+        // A line that is in a file and not in the database after a power cut would have its number given away again.
+        settled()
         append(lines.flat())
         for (const last of lines.flatMap((one) => one.at(-1) ?? []))
           note.run({ session_id: last.session_id, seq: last.seq, time_updated: last.timestamp })

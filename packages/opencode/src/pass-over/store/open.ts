@@ -42,7 +42,7 @@ export const describe = (path: string, error: unknown) => {
   return `Pass Over cannot use its database ${path} (${message}): ${hint(error)}.`
 }
 
-// FULL costs about 0.1 ms a commit and keeps what was acknowledged through a power cut. busy_timeout blocks the event
+// FULL keeps what was acknowledged through a power cut; `write.ts` says what needs it. busy_timeout blocks the event
 // loop while it waits, once for each writer, so it is short and the writer tries again on its own: with 200 ms and two
 // writers a lock held for a second left the loop four turns.
 const PRAGMAS = [

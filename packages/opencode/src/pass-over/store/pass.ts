@@ -153,8 +153,8 @@ function settle({ run, slots }: Pick<Base, "run" | "slots">, { input, artifacts 
 function openPass(base: Base, input: OpenPass): Opened {
   const { run } = base
   const { session_id, call_id, message_id } = input.pass
-  const known =
-    call_id === null ? undefined : run.pass.byExactCall({ session_id, call_id, message_id: message_id ?? "" })
+  const call = { session_id, call_id, message_id: message_id ?? "" }
+  const known = call_id !== null && run.select.called.get(call) ? run.pass.byExactCall({ ...call, call_id }) : undefined
   if (known) return { pass: known, created: false, place: { state: "running" } }
   const { continues_pass_id } = input.pass
   const other = continues_pass_id === null ? undefined : run.pass.continuing({ id: continues_pass_id })
@@ -185,9 +185,11 @@ function bind(run: Statements, { pass, attempt, event, dispatch }: Parameters<St
 }
 
 export function createPasses(base: Base): Passes {
-  const { run, write, contents } = base
+  const { run, write, soon, contents } = base
+  // Its child is bound before it hears a word. Who does not wait is told of a pass at once.
+  const opening = (input: OpenPass) => (input.pass.wait ? soon : write)
   return {
-    open: (input) => write(() => openPass(base, input)),
+    open: (input) => opening(input)(() => openPass(base, input)),
 
     commit: (input) => write(() => commitMove(run, input)),
 
@@ -206,7 +208,8 @@ export function createPasses(base: Base): Passes {
     stage: async ({ pass, report, event }) => {
       const held = contents.hold(report.artifacts)
       const staged = JSON.stringify({ ...report, artifacts: held.artifacts })
-      return write(() => {
+      // Its outcome follows.
+      return soon(() => {
         if (!goesOn(run, pass)) return "ended"
         if (run.update.staged.all({ id: pass.id, staged }).length === 0) return "already"
         held.put(pass.id, event.at)
@@ -224,7 +227,7 @@ export function createPasses(base: Base): Passes {
     refuse: (entry, event) => write(() => record(run, entry, event)),
 
     announce: (...events) =>
-      write(() => {
+      soon(() => {
         for (const event of events) announce(run, event)
       }),
   }

@@ -25,13 +25,17 @@ export function toPass(request: RequestRow, context: ReturnRow): Pass {
  * Text as the database gives it back: Bun's SQLite reads half of a surrogate pair as other letters and drops a byte
  * order mark at the beginning. What is hashed, and what a caller is told, has to be what is read later.
  */
-export const storable = <T extends Record<string, unknown>>(row: T): T =>
-  Object.fromEntries(
-    Object.entries(row).map(([key, value]) => [
-      key,
-      typeof value === "string" ? value.toWellFormed().replace(/^\uFEFF+/, "") : value,
-    ]),
-  ) as T
+export function storable<T extends Record<string, unknown>>(row: T): T {
+  let changed: Record<string, unknown> | undefined
+  for (const [key, value] of Object.entries(row)) {
+    if (typeof value !== "string") continue
+    const kept = storableText(value)
+    if (kept !== value) (changed ??= { ...row })[key] = kept
+  }
+  return (changed ?? row) as T
+}
+
+const storableText = (text: string) => text.toWellFormed().replace(/^\uFEFF+/, "")
 
 export function toLine(row: InferSelectModel<typeof AuditTable>): AuditLine {
   const { id: _id, directory: _directory, ...line } = row

@@ -19,10 +19,17 @@ import { direct, insertInto, type Drizzled } from "./direct"
 import { LiveTable } from "./live.sql"
 import { toPass } from "./row"
 import type { SlotStatements } from "./slot"
+import type { Writer } from "./write"
 
 const at = sql.placeholder
 
 export const OPEN = inArray(ReturnContextTable.status, ["initial", "waiting_for_return"])
+
+const EXACT_CALL = and(
+  eq(PassOverRequestTable.session_id, at("session_id")),
+  eq(PassOverRequestTable.call_id, at("call_id")),
+  sql`coalesce(${PassOverRequestTable.message_id}, '') = ${at("message_id")}`,
+)
 
 function passBy(db: BunSQLiteDatabase, where: SQL | undefined) {
   const statement = db
@@ -129,6 +136,7 @@ function selects(db: Drizzled) {
       .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
       .where(and(eq(PassOverRequestTable.id, at("id")), eq(PassOverRequestTable.fence, at("fence")), OPEN)),
   )
+  const called = direct(db, db.select({ id: PassOverRequestTable.id }).from(PassOverRequestTable).where(EXACT_CALL))
   const lastLine = direct<Known>(
     db,
     db
@@ -170,7 +178,7 @@ function selects(db: Drizzled) {
     .where(eq(WorkArtifactTable.pass_over_id, at("id")))
     .orderBy(asc(WorkArtifactTable.position))
     .prepare()
-  return { fenced, goesOn, lastLine, anchor, repeated, output, artifacts }
+  return { fenced, goesOn, called, lastLine, anchor, repeated, output, artifacts }
 }
 
 /** All that runs in every pass, built once. */
@@ -188,14 +196,7 @@ export function createStatements(db: Drizzled) {
         db,
         and(eq(PassOverRequestTable.session_id, at("session_id")), eq(PassOverRequestTable.call_id, at("call_id"))),
       ),
-      byExactCall: passBy(
-        db,
-        and(
-          eq(PassOverRequestTable.session_id, at("session_id")),
-          eq(PassOverRequestTable.call_id, at("call_id")),
-          sql`coalesce(${PassOverRequestTable.message_id}, '') = ${at("message_id")}`,
-        ),
-      ),
+      byExactCall: passBy(db, EXACT_CALL),
     },
   }
 }
@@ -209,9 +210,7 @@ export type Base = {
   slots: SlotStatements
   /** The contents of files that artifacts and returns have. */
   contents: Contents
-  /** One short transaction that holds the write lock from its beginning. */
-  write: <T>(work: () => T) => Promise<T>
-}
+} & Writer
 
 export type Row<T extends SQLiteTable> = InferSelectModel<T>
 

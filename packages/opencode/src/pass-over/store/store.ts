@@ -36,7 +36,7 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
     contents: createContents(vault),
     run: createStatements(db),
     slots: createSlotStatements(db),
-    write: createWriter(client, path),
+    ...createWriter(client, path),
   }
   const queryAudit = createAuditQuery(client, createAuditSearch(client, path))
   const version = client.query<{ data_version: number }, []>("PRAGMA data_version")
