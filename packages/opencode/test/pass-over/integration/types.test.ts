@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { z } from "zod"
@@ -18,7 +18,6 @@ beforeAll(async () => {
   const [packed] = await createPackages("0.1.0")
   held.packed = packed!
   held.folder = mkdtempSync(join(tmpdir(), "pass-over-consumer-"))
-  process.on("exit", () => rmSync(held.folder, { recursive: true, force: true }))
   const at = join(held.folder, "node_modules/opencode-pass-over")
   mkdirSync(at, { recursive: true })
   const { exitCode } = Bun.spawnSync(["tar", "-xzf", packed!.tarball, "-C", at, "--strip-components=1"])

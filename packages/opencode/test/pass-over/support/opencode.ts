@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import {
@@ -20,7 +20,6 @@ const built: { plugin?: Promise<string> } = {}
 // its own, because other tests may be running.
 async function bundle(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "pass-over-bundle-"))
-  process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
   const script = join(import.meta.dir, "../../../script/build.ts")
   const child = Bun.spawn([process.execPath, script, folder], { stdout: "ignore", stderr: "pipe" })
   if ((await child.exited) !== 0)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -19,10 +19,9 @@ const npm = async (cwd: string, ...argv: string[]) => {
   return out
 }
 
-/** Packages as they are published, one for each version, all from one build. Gone when the process ends. */
+/** Packages as they are published, one for each version, all from one build. */
 export async function createPackages(...versions: string[]): Promise<Packed[]> {
   const root = mkdtempSync(join(tmpdir(), "pass-over-package-"))
-  process.on("exit", () => rmSync(root, { recursive: true, force: true }))
   const folder = join(root, "package")
   // In a process of its own: the bundler does not work where the same modules are loaded already.
   const child = Bun.spawn([process.execPath, SCRIPT, folder], { stdout: "ignore", stderr: "pipe" })
