@@ -2,9 +2,11 @@
  * A pass against opencode's own `task`: the same parent agent, the same child agent in the same directory, the same
  * number of model requests, in turns on one server. What a tree of the child's own costs is in isolation.ts.
  *
- *   bun bench/task.ts [pairs] [rounds] [bare]
+ *   bun bench/task.ts [pairs] [rounds] [bare] [reading]
  *
- * `bare` takes a plugin of a few lines in the place of ours: what the host itself costs, and the least that can be had.
+ * The child answers at once: the emptiest delegation that there is, in which every millisecond of ours is seen. With
+ * `reading` it reads the file first, as whoever is asked for a review does. `bare` takes a plugin of a few lines in the
+ * place of ours: what the host itself costs, and the least that can be had.
  */
 import { join } from "node:path"
 import {
@@ -22,6 +24,7 @@ import { compare } from "./statistics"
 
 const [pairs = 200, rounds = 20] = process.argv.slice(2, 4).map(Number)
 const bare = process.argv.includes("bare")
+const reading = process.argv.includes("reading")
 const ours = async () => (await build()).find(({ path }) => path.endsWith("server.js"))?.path ?? ""
 const plugin = bare ? join(import.meta.dir, "bare.ts") : await ours()
 
@@ -38,6 +41,12 @@ await using box = await createSandbox({
 const objective = "Review src/total.ts and say whether it is right."
 const refused: string[] = []
 const native = (request: ModelRequest) => request.user.startsWith("task")
+
+const answer = (request: ModelRequest) =>
+  request.tools.some((tool) => tool.name === "pass_over_return")
+    ? call("pass_over_return", { status: "completed", decision: "approved", decision_reason: "It adds." })
+    : say("Approved: it adds.")
+const read = () => call("read", { filePath: join(box.project, "src/total.ts") })
 
 model.play({
   agents: {
@@ -57,11 +66,7 @@ model.play({
         return say("done")
       },
     ]),
-    audit: repeat((request: ModelRequest) =>
-      request.tools.some((tool) => tool.name === "pass_over_return")
-        ? call("pass_over_return", { status: "completed", decision: "approved", decision_reason: "It adds." })
-        : say("Approved: it adds."),
-    ),
+    audit: reading ? eachSession([read, answer]) : repeat(answer),
   },
 })
 
@@ -97,7 +102,8 @@ for (const [concurrency, count] of [
   [16, rounds],
 ] as const) {
   const times = await measure(concurrency, count)
-  console.log(compare(`concurrency ${concurrency}, ${bare ? "bare pass" : "pass"} / task`, times.pass, times.task))
+  const name = `${bare ? "bare pass" : "pass"}${reading ? " that reads" : ""} / task`
+  console.log(compare(`concurrency ${concurrency}, ${name}`, times.pass, times.task))
 }
 const problems = model.report()
 if (problems) console.log(problems.slice(0, 2_000))

@@ -11,6 +11,9 @@ import type { Runner } from "./runner"
 const EVERY_MS = 1_000
 const FIRST_MS = 300
 
+// Made once: finding out how a language writes its numbers takes longer than all the rest of a view.
+const COUNT = new Intl.NumberFormat("en")
+
 const DOING = {
   starting: "starting",
   working: "working",
@@ -30,7 +33,7 @@ export function view(runner: Runner, elapsed_ms: number): Progress {
     title: [
       `${pass.subagent_id} ${doing}`,
       `step ${run.steps + 1}`,
-      ...(tokens > 0 ? [`${tokens.toLocaleString("en")} tokens`] : []),
+      ...(tokens > 0 ? [`${COUNT.format(tokens)} tokens`] : []),
       ...(run.usage.cost > 0 ? [money(run.usage.cost)] : []),
       readable(elapsed_ms),
     ].join(" · "),
