@@ -21,7 +21,7 @@ export type Writer = {
   write: Write
   /**
    * Is there for everybody when it is done, and on the disk with the next `write`: for what only leads to one. A process
-   * may die at any moment; only a power cut in between takes it back, and nobody was told of it.
+   * may die at any moment; only a power cut in between takes it back.
    */
   soon: Write
   /** Brings everything to the disk that was written until now. */
@@ -36,7 +36,7 @@ const tooOld = (path: string) =>
   )
 
 // With NORMAL a commit is in the log and not yet on the disk. It is a setting of the connection and not of a transaction;
-// to change it costs less than a microsecond, to wait for the disk a third of a millisecond here and ten on a laptop.
+// to change it costs less than a microsecond, to wait for the disk a third of a millisecond and on a slow disk many.
 const LEVELS = { write: "PRAGMA synchronous = FULL", soon: "PRAGMA synchronous = NORMAL" } as const
 
 /**
