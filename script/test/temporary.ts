@@ -1,6 +1,7 @@
 /**
  * Whatever tests put into the system's temporary folder goes into one of theirs, and that goes with the run: `bun test`
- * ends without telling `process.on("exit")`. Loaded before the tests by each bunfig.toml.
+ * ends without telling `process.on("exit")`. Loaded before the tests by each bunfig.toml. A child that a test kills has
+ * to be given `env: process.env`: what it gets otherwise is the environment that Bun began with.
  */
 import { afterAll } from "bun:test"
 import { mkdtempSync, realpathSync, rmSync } from "node:fs"

@@ -55,7 +55,7 @@ const command = async (scene: Scene, act: string, owner: number) => [
 ]
 
 async function run(scene: Scene, act: string, owner = 2) {
-  const child = Bun.spawn(await command(scene, act, owner), { stdout: "pipe", stderr: "pipe" })
+  const child = Bun.spawn(await command(scene, act, owner), { env: process.env, stdout: "pipe", stderr: "pipe" })
   const [out, error] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   expect(error).toBe("")
   return out.trim()

@@ -30,7 +30,7 @@ const LINE = /^\d+ +(\w+)\((?:\d+<([^>]*)>)?/
 /** Runs a command to its end, and says at which moments after its mark, a signal 0 to itself, the disk was changed. */
 export async function momentsOf(command: readonly string[], folder: string, log: string): Promise<Moment[]> {
   const watched = ["-o", log, "-e", `trace=kill,${CALLS.join(",")}`]
-  const child = Bun.spawn([...WATCH, ...watched, ...command], { stdout: "ignore", stderr: "pipe" })
+  const child = Bun.spawn([...WATCH, ...watched, ...command], { env: process.env, stdout: "ignore", stderr: "pipe" })
   if ((await child.exited) !== 0) throw new Error(await child.stderr.text())
   const seen = new Map<string, number>()
   const moments: Moment[] = []
@@ -52,7 +52,7 @@ export async function momentsOf(command: readonly string[], folder: string, log:
 export async function killedAt(command: readonly string[], { call, path, when }: Moment): Promise<boolean> {
   const only = path === undefined ? [] : ["-P", path]
   const inject = ["-o", "/dev/null", ...only, "-e", `trace=${call}`, "-e", `inject=${call}:signal=SIGKILL:when=${when}`]
-  const child = Bun.spawn([...KILL, ...inject, ...command], { stdout: "ignore", stderr: "ignore" })
+  const child = Bun.spawn([...KILL, ...inject, ...command], { env: process.env, stdout: "ignore", stderr: "ignore" })
   const code = await child.exited
   return code === 137 || child.signalCode === "SIGKILL"
 }
