@@ -33,7 +33,7 @@ const createStatements = (db: Base["db"]) => ({
 })
 
 /** Brings log files up to date with the audit table. */
-export function createLog({ db, soon, settled }: Base): Pick<Store, "flushAudit" | "unwritten"> {
+export function createLog({ db, soon, toDisk }: Base): Pick<Store, "flushAudit" | "unwritten"> {
   const statements = once(() => createStatements(db))
   return {
     // The append happens under the write lock, so that two processes never write the same lines. If it fails, nothing is
@@ -46,7 +46,7 @@ export function createLog({ db, soon, settled }: Base): Pick<Store, "flushAudit"
         )
         if (lines.every(({ length }) => length === 0)) return
         // A line that is in a file and not in the database after a power cut would have its number given away again.
-        settled()
+        toDisk()
         append(lines.flat())
         for (const last of lines.flatMap((one) => one.at(-1) ?? []))
           note.run({ session_id: last.session_id, seq: last.seq, time_updated: last.timestamp })

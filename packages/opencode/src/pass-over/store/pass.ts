@@ -208,8 +208,7 @@ export function createPasses(base: Base): Passes {
     stage: async ({ pass, report, event }) => {
       const held = contents.hold(report.artifacts)
       const staged = JSON.stringify({ ...report, artifacts: held.artifacts })
-      // Its outcome follows.
-      return soon(() => {
+      return write(() => {
         if (!goesOn(run, pass)) return "ended"
         if (run.update.staged.all({ id: pass.id, staged }).length === 0) return "already"
         held.put(pass.id, event.at)

@@ -25,7 +25,7 @@ export type Writer = {
    */
   soon: Write
   /** Brings everything to the disk that was written until now. */
-  settled(): void
+  toDisk(): void
 }
 
 const tooOld = (path: string) =>
@@ -36,7 +36,7 @@ const tooOld = (path: string) =>
   )
 
 // With NORMAL a commit is in the log and not yet on the disk. It is a setting of the connection and not of a transaction;
-// to change it costs less than a microsecond, to wait for the disk a third of a millisecond and on a slow disk many.
+// to change it costs microseconds, to wait for the disk a third of a millisecond and on a slow one many times that.
 const LEVELS = { write: "PRAGMA synchronous = FULL", soon: "PRAGMA synchronous = NORMAL" } as const
 
 /**
@@ -89,7 +89,7 @@ export function createWriter(client: Database, path: string): Writer {
         await Bun.sleep(pause * (0.5 + Math.random()))
       }
     }
-  return { write: run("write"), soon: run("soon"), settled: () => (logged ? bringToDisk(`${path}-wal`) : undefined) }
+  return { write: run("write"), soon: run("soon"), toDisk: () => (logged ? bringToDisk(`${path}-wal`) : undefined) }
 }
 
 // SQLite has no word for it: a transaction without a change in it waits for no disk.

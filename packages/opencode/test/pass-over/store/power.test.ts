@@ -70,6 +70,14 @@ describe.skipIf(!strace)("a power cut", () => {
     expect(pass).toMatchObject({ status: "waiting_for_return", child_session_id: expect.any(String) })
   })
 
+  test("leaves a return that a child was told is received, for whoever takes the pass over", async () => {
+    const [claimed] = await left("staged", async (store, { waited }) => {
+      const pass = await store.find(waited)
+      return pass ? store.claim({ from: pass.owner_id, owner_id: "own_next", limit: 1 }) : []
+    })
+    expect(claimed).toMatchObject({ pass: { status: "waiting_for_return" }, staged: { status: "completed" } })
+  })
+
   test("leaves an outcome that its originator is told of", async () => {
     const found = await left("settled", async (store, { waited }) => ({
       pass: await store.find(waited),
