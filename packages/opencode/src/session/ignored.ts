@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs"
 import { dirname, join, posix } from "node:path"
 import ignore, { type Ignore } from "ignore"
+import { once } from "remeda"
 
 /** Whether a project's ignore files leave a path out. */
 export type Ignored = (path: string) => boolean
 
-const ALWAYS = [".git/", "node_modules/"]
+// Made once: to make its patterns takes longer than to ask them.
+const always = once(() => ignore().add([".git/", "node_modules/"]))
 
 function rulesIn(folder: string): Ignore | undefined {
   try {
@@ -24,14 +26,13 @@ function above(path: string): string[] {
 /** Reads each folder's ignore file once, when a path below it is asked for. */
 export function createIgnored(directory: string): Ignored {
   const known = new Map<string, Ignore | undefined>()
-  const always = ignore().add(ALWAYS)
   const rules = (folder: string) => {
     if (!known.has(folder)) known.set(folder, rulesIn(join(directory, folder)))
     return known.get(folder)
   }
   return (path) => {
     if (path.startsWith("..") || path.startsWith("/")) return true
-    if (always.ignores(path)) return true
+    if (always().ignores(path)) return true
     let verdict = false
     // What a deeper folder says comes later, and the last word holds.
     for (const folder of above(path)) {
