@@ -1,10 +1,14 @@
 import type { FileState } from "../domain/change/change"
+import type { PassOverErrorCode } from "../domain/errors"
+
+/** What is to be done about something that stands in the way. */
+export type Help = { code: PassOverErrorCode; suggestion: string }
+
+/** Why something is not touched; with help where that lies with the machine and not with the file. */
+export type Barrier = { kind: "refused"; why: string; help?: Help }
 
 /** What lies at a path: a plain file, nothing, or something that we do not touch. */
-export type Found = { kind: "file"; state: FileState } | { kind: "none" } | { kind: "refused"; why: string }
-
-/** Why something is not touched. */
-export type Barrier = Extract<Found, { kind: "refused" }>
+export type Found = { kind: "file"; state: FileState } | { kind: "none" } | Barrier
 
 export type Staged = { path: string; before: FileState | null; after: FileState }
 
@@ -23,13 +27,13 @@ export type Tree = {
   pieces(path: string): AsyncIterable<Uint8Array>
   /** Writes a new content beside its place, durably. The same token and path name the same draft. */
   draft(token: string, staged: Staged, content: AsyncIterable<Uint8Array>): Promise<"drafted" | Barrier>
-  /** Comes when every draft is on the disk. */
-  drafted(): Promise<void>
+  /** Comes when every draft is on the disk, or with what keeps them from it. */
+  drafted(): Promise<Barrier | undefined>
   /** Puts a draft into its place, unless what is there is not what was expected. */
   place(token: string, staged: Staged): Promise<Found | "placed">
   /** Removes a file, unless it is not the one that was expected. */
   remove(path: string, before: FileState): Promise<Found | "removed">
-  /** Drops a draft that was not placed. */
+  /** Drops a draft that was not placed, and the folders that were made for it. */
   discard(token: string, path: string): Promise<void>
   /** Makes all that was placed and removed durable. */
   flush(): Promise<void>

@@ -13,7 +13,8 @@ import {
 } from "node:fs"
 import { resolve, sep } from "node:path"
 import type { FlowFiles } from "../service/port-flow"
-import { Barred, codeOf, openFolders, type Folder, type Folders } from "./tree/folder"
+import { Barred, codeOf } from "./tree/barred"
+import { openFolders, type Folder, type Folders } from "./tree/folder"
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 

@@ -2,20 +2,30 @@ import { collisions, refusePath } from "../../domain/change/path"
 import { same, type FileState, type Op } from "../../domain/change/change"
 import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import type { Application } from "../port-change"
-import type { Found, Tree } from "../port-tree"
+import type { Barrier, Found, Help, Tree } from "../port-tree"
 import { keepStream, stream } from "./blob"
 import type { ChangeDeps } from "./deps"
 
-export type Problem = { path: string; why: string; stale: boolean }
+export type Problem = { path: string; why: string; stale: boolean; help?: Help }
+
+/** What stands in the way, at a path. */
+const barredAt = (path: string, { why, help }: Barrier): Problem => ({
+  path,
+  why,
+  stale: false,
+  ...(help ? { help } : {}),
+})
 
 const stateOf = (found: Found): FileState | null => (found.kind === "file" ? found.state : null)
 
-const gone = (found: Found, before: FileState | null): string => {
-  if (found.kind === "refused") return found.why
+const gone = (found: Exclude<Found, Barrier>, before: FileState | null): string => {
   if (found.kind === "none") return "it has been deleted since"
   if (before === null) return "a file is there already"
   return "it has changed since"
 }
+
+const against = (path: string, found: Found, before: FileState | null): Problem =>
+  found.kind === "refused" ? barredAt(path, found) : { path, why: gone(found, before), stale: true }
 
 /** What stands against one operation, from its path and from what is there. */
 async function problemOf(tree: Tree, op: Op, leaving: ReadonlySet<string>): Promise<Problem | undefined> {
@@ -26,8 +36,8 @@ async function problemOf(tree: Tree, op: Op, leaving: ReadonlySet<string>): Prom
     return { path, why: "symbolic links are shown and never written", stale: false }
   }
   const found = await tree.look(path)
-  if (found.kind === "refused") return { path, why: found.why, stale: false }
-  if (!same(stateOf(found), before)) return { path, why: gone(found, before), stale: true }
+  if (found.kind === "refused") return barredAt(path, found)
+  if (!same(stateOf(found), before)) return against(path, found, before)
   if (before !== null) return
   const twin = await tree.roomFor(path, leaving)
   return twin === undefined ? undefined : { path, why: twin, stale: false }
@@ -56,18 +66,24 @@ const shown = (all: readonly Problem[]) =>
     .map(({ path, why }) => `${JSON.stringify(path)}: ${why}`)
     .join("; ") + (all.length > 10 ? `; and ${all.length - 10} more` : "")
 
+const STALE: Help = {
+  code: PassOverErrorCode.STALE_BASE,
+  suggestion: "Ask for a merge with what is there now, or leave these files out.",
+}
+const BARRED: Help = {
+  code: PassOverErrorCode.PERMISSION_DENIED,
+  suggestion: "Leave these files out; they can only be changed by hand.",
+}
+
 export function refusalOf(all: readonly Problem[]): Refusal {
   const stale = all.every((problem) => problem.stale)
-  return refuse(
-    stale ? PassOverErrorCode.STALE_BASE : PassOverErrorCode.PERMISSION_DENIED,
-    `Nothing was written. ${shown(all)}.`,
-    {
-      suggestion: stale
-        ? "Ask for a merge with what is there now, or leave these files out."
-        : "Leave these files out; they can only be changed by hand.",
-      detail: { problems: all.slice(0, 100) },
-    },
-  )
+  // What lies with the machine comes first: without it the others may be none.
+  const help = all.find((problem) => problem.help)?.help
+  const { code, suggestion } = help ?? (stale ? STALE : BARRED)
+  return refuse(code, `Nothing was written. ${shown(all)}.`, {
+    suggestion,
+    detail: { problems: all.slice(0, 100).map(({ path, why, stale }) => ({ path, why, stale })) },
+  })
 }
 
 type Step = { tree: Tree; token: string; op: Op }
@@ -76,7 +92,7 @@ type Step = { tree: Tree; token: string; op: Op }
 async function draft(deps: ChangeDeps, { tree, token, op }: Step): Promise<Problem | undefined> {
   if (op.after === null) return
   const drafted = await tree.draft(token, { ...op, after: op.after }, stream(deps, op.after.hash))
-  return drafted === "drafted" ? undefined : { path: op.path, why: drafted.why, stale: false }
+  return drafted === "drafted" ? undefined : barredAt(op.path, drafted)
 }
 
 /** Puts an operation into its place, unless what is there is not what was expected. */
@@ -84,11 +100,11 @@ async function perform({ tree, token, op }: Step): Promise<Problem | undefined> 
   const { path, before, after } = op
   if (after !== null) {
     const placed = await tree.place(token, { path, before, after })
-    return placed === "placed" ? undefined : { path, why: gone(placed, before), stale: placed.kind !== "refused" }
+    return placed === "placed" ? undefined : against(path, placed, before)
   }
   if (before === null) return
   const removed = await tree.remove(path, before)
-  return removed === "removed" ? undefined : { path, why: gone(removed, before), stale: removed.kind !== "refused" }
+  return removed === "removed" ? undefined : against(path, removed, before)
 }
 
 const inverse = ({ path, before, after }: Op): Op => ({ path, before: after, after: before })
@@ -119,7 +135,9 @@ async function takeBack(deps: ChangeDeps, tree: Tree, token: string, done: reado
       if (problem) tell(problem)
       if (!problem) steps.push({ tree, token, op })
     }
-    await tree.drafted()
+    const undrafted = await tree.drafted()
+    // Said, and tried all the same: it may be there although the disk has not said so.
+    if (undrafted) tell(barredAt("", undrafted))
     for (const step of steps) {
       const problem = await perform(step)
       if (!problem) continue
@@ -142,7 +160,8 @@ export async function carryOut(deps: ChangeDeps, tree: Tree, application: Work):
       const problem = await draft(deps, { tree, token, op })
       if (problem) return problem
     }
-    await tree.drafted()
+    const undrafted = await tree.drafted()
+    if (undrafted) return barredAt(application.directory, undrafted)
     for (const op of ops) {
       const problem = await perform({ tree, token, op })
       if (problem) {
@@ -155,7 +174,8 @@ export async function carryOut(deps: ChangeDeps, tree: Tree, application: Work):
     return undefined
   } catch (error) {
     await takeBack(deps, tree, token, done)
-    return { path: application.directory, why: String(error), stale: false }
+    const why = error instanceof Error ? error.message : String(error)
+    return { path: application.directory, why, stale: false }
   } finally {
     if (done.length < ops.length) await discard(tree, token, ops)
   }

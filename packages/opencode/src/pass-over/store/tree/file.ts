@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type BigIntStats } from "node:fs"
 import type { FileMode, FileState } from "../../domain/change/change"
-import type { Found } from "../../service/port-tree"
-import { Barred, codeOf } from "./folder"
+import type { Barrier } from "../../service/port-tree"
+import { barrier, Barred, codeOf } from "./barred"
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 const PIECE = 1024 * 1024
@@ -84,11 +84,10 @@ export function stateOf(opened: Opened): FileState {
 }
 
 /** What stands in the way is an answer and not an error. */
-export function answered<T>(look: () => T): T | Extract<Found, { kind: "refused" }> {
+export function answered<T>(look: () => T): T | Barrier {
   try {
     return look()
   } catch (error) {
-    if (error instanceof Barred) return { kind: "refused", why: error.message }
-    throw error
+    return barrier(error)
   }
 }

@@ -9,15 +9,12 @@ import {
   readdirSync,
   readlinkSync,
   realpathSync,
+  rmdirSync,
 } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { folded } from "../../domain/change/path"
+import { Barred, codeOf } from "./barred"
 import { openDisk, type Again, type Disk } from "./disk"
-
-/** Something that stands in the way of a write, in words for the one who asked for it. */
-export class Barred extends Error {
-  override readonly name = "Barred"
-}
 
 export type Names = Map<string, Set<string>>
 
@@ -38,8 +35,6 @@ const FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK
 
 // Folders that stay open at once. A process may have some thousand files open, and opencode needs them too.
 const MOST_OPEN = 200
-
-export const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
 
 const barred = (path: string, error: unknown): unknown => {
   const code = codeOf(error)
@@ -66,6 +61,8 @@ export type Folders = {
   readonly strong: boolean
   /** The folder of a path, or nothing where it does not exist. */
   at(parts: readonly string[], options?: { make?: boolean }): Folder | undefined
+  /** Takes away the folders of a path that were made here, as far as nothing is in them. */
+  unmake(parts: readonly string[]): void
   /** How the system reaches a name in a folder. */
   inside(folder: Folder, name: string): string
   names(folder: Folder): Names
@@ -79,6 +76,8 @@ export type Folders = {
 
 type Held = {
   known: Map<string, Folder>
+  /** Those that were not there before. */
+  made: Set<string>
   /** Touched, and closed since. */
   owed: Set<string>
   root: Folder
@@ -104,7 +103,8 @@ function inside({ strong }: Held, folder: Folder, name: string): string {
 }
 
 /** Opens the folder of a name in a folder, and makes it first where that is wanted. */
-function step(held: Held, folder: Folder, name: string, make: boolean): Folder | undefined {
+function step(held: Held, folder: Folder, key: string, make: boolean): Folder | undefined {
+  const name = basename(key)
   const path = inside(held, folder, name)
   const open = () => openFolder(path, join(folder.path, name))
   try {
@@ -115,6 +115,7 @@ function step(held: Held, folder: Folder, name: string, make: boolean): Folder |
   }
   try {
     mkdirSync(path)
+    held.made.add(key)
     folder.touched = true
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw barred(path, error)
@@ -155,7 +156,7 @@ function at(held: Held, parts: readonly string[], make: boolean): Folder | undef
   let key = ""
   for (const name of parts) {
     key = key === "" ? name : `${key}/${name}`
-    const next: Folder | undefined = held.known.get(key) ?? step(held, folder, name, make)
+    const next: Folder | undefined = held.known.get(key) ?? step(held, folder, key, make)
     if (!next) return
     held.known.delete(key)
     held.known.set(key, next)
@@ -163,6 +164,24 @@ function at(held: Held, parts: readonly string[], make: boolean): Folder | undef
   }
   while (held.known.size > MOST_OPEN) forget(held)
   return folder
+}
+
+function unmake(held: Held, parts: readonly string[]) {
+  for (let depth = parts.length; depth > 0; depth -= 1) {
+    const key = parts.slice(0, depth).join("/")
+    const above = held.made.has(key) ? at(held, parts.slice(0, depth - 1), false) : undefined
+    if (!above) return
+    try {
+      rmdirSync(inside(held, above, parts[depth - 1] ?? ""))
+    } catch {
+      // Something is in it, or it is not there any more.
+      return
+    }
+    held.made.delete(key)
+    const gone = held.known.get(key)
+    if (gone) closeSync(gone.fd)
+    held.known.delete(key)
+  }
 }
 
 /** A folder that was closed, once more. Where it is gone or barred by now, nothing in it is ours any more. */
@@ -198,11 +217,12 @@ export function openFolders(directory: string, options: FolderOptions = {}): Fol
   const { strong = process.platform === "linux", many } = options
   const path = realpathSync(directory)
   const root = openFolder(path, path)
-  const held: Held = { known: new Map(), owed: new Set(), root, strong, disk: openDisk(root.fd, many) }
+  const held: Held = { known: new Map(), made: new Set(), owed: new Set(), root, strong, disk: openDisk(root.fd, many) }
   return {
     strong,
     disk: held.disk,
     at: (parts, { make = false } = {}) => at(held, parts, make),
+    unmake: (parts) => unmake(held, parts),
     inside: (folder, name) => inside(held, folder, name),
     names: (folder) => (folder.names ??= namesIn(inside(held, folder, "."))),
     near: (folder) => folder.dev === root.dev,

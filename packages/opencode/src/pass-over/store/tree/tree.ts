@@ -3,6 +3,7 @@ import {
   constants,
   fchmodSync,
   linkSync,
+  lstatSync,
   openSync,
   renameSync,
   rmdirSync,
@@ -12,8 +13,9 @@ import {
 import { same, type FileMode, type FileState } from "../../domain/change/change"
 import { folded } from "../../domain/change/path"
 import type { Found, OpenTree, Staged, Tree } from "../../service/port-tree"
+import { barrier, Barred, codeOf, worded } from "./barred"
 import { answered, openFile, piecesOf, stands, stateOf, type Stamp } from "./file"
-import { addName, Barred, codeOf, openFolders, type Folder, type FolderOptions, type Folders } from "./folder"
+import { addName, openFolders, type Folder, type FolderOptions, type Folders } from "./folder"
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
 
@@ -46,7 +48,8 @@ const drop = (path: string) => {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error
+    // A drive that can only be read says no before it looks.
+    if (lstatSync(path, { throwIfNoEntry: false })) throw error
   }
 }
 
@@ -240,11 +243,17 @@ export const openTree =
         try {
           return await draft(open, { token, staged, content })
         } catch (error) {
-          if (error instanceof Barred) return { kind: "refused", why: error.message }
-          throw error
+          return barrier(error)
         }
       },
-      drafted: () => folders.disk.settled(),
+      drafted: async () => {
+        try {
+          await folders.disk.settled()
+          return
+        } catch (error) {
+          return barrier(error)
+        }
+      },
       place: async (token, staged) => place(open, token, staged),
       remove: async (path, before) => {
         const removed = remove(open, path, before)
@@ -253,16 +262,24 @@ export const openTree =
       },
       discard: async (token, path) => {
         const { parts, name } = split(path)
-        answered(() => {
+        const refused = answered(() => {
           const folder = folders.at(parts)
           if (folder) drop(folders.inside(folder, draftName(token, name)))
+          folders.unmake(parts)
+          return undefined
         })
+        // What only the machine keeps there is not forgotten: whoever ends this later tries again.
+        if (refused?.help) throw new Error(refused.why)
       },
       flush: async () => {
-        await folders.flush()
-        for (const parts of emptied) if (parts !== "") dropEmpty(folders, parts.split("/"))
-        emptied.clear()
-        await folders.flush()
+        try {
+          await folders.flush()
+          for (const parts of emptied) if (parts !== "") dropEmpty(folders, parts.split("/"))
+          emptied.clear()
+          await folders.flush()
+        } catch (error) {
+          throw worded(error)
+        }
       },
       close: () => folders.close(),
     }
