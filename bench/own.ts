@@ -1,21 +1,22 @@
 /**
  * What of a pass is ours: the plugin with a host of a few lines around it, which plays what the real one does and says in
- * an empty pass. Processor time and memory of one pass, without opencode, git or a model: what a change in here costs or
- * spares is seen in it to a few hundredths of a millisecond, and in bench/task.ts hardly at all.
+ * an empty pass. Time of one pass, without opencode, git or a model: what a change in here costs or spares is seen in it
+ * to a tenth of a millisecond or so, and in bench/task.ts hardly at all.
  *
  *   bun bench/own.ts [passes] [at once] [path of a built plugin]
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 
 const [passes = 2_000, concurrency = 8] = process.argv.slice(2, 4).map(Number)
-const path = process.argv[4] ?? join(import.meta.dir, "../packages/opencode/src/index.ts")
+const path = resolve(process.argv[4] ?? join(import.meta.dir, "../packages/opencode/src/index.ts"))
 
 // The last line of a transcript and the log files come later.
 const REST_MS = 2_500
 
 const home = mkdtempSync(join(tmpdir(), "pass-over-own-"))
+process.on("exit", () => rmSync(home, { recursive: true, force: true }))
 const directory = join(home, "project")
 for (const folder of [".opencode", "src"]) mkdirSync(join(directory, folder), { recursive: true })
 writeFileSync(join(directory, ".opencode/pass-over.json"), JSON.stringify({ defaults: { isolation: "none" } }))
@@ -25,14 +26,15 @@ for (const name of ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"
 }
 
 type Json = Record<string, unknown>
-type Call = { tool: string; sessionID: string; callID: string; messageID: string; args: Json; output?: unknown }
+type Call = { tool: string; sessionID: string; callID: string; messageID: string; args: Json }
+// bench/bare.ts has fewer of them.
 type Hooks = {
   event(input: { event: Json }): Promise<void>
   config(config: Json): Promise<void>
-  dispose(): Promise<void>
+  dispose?(): Promise<void>
   tool: Record<string, { execute(args: Json, context: Json): Promise<unknown> }>
-  "tool.execute.before"(call: Json, output: Json): Promise<void>
-  "tool.execute.after"(call: Json, output: unknown): Promise<void>
+  "tool.execute.before"?(call: Json, output: Json): Promise<void>
+  "tool.execute.after"?(call: Json, output: unknown): Promise<void>
 }
 
 const none = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } }
@@ -45,7 +47,6 @@ const agents = [
 let count = 0
 const id = (prefix: string) => `${prefix}_${String((count += 1)).padStart(26, "0")}`
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
-const json = (value: unknown) => Response.json(value)
 
 const state: { hooks?: Hooks } = {}
 const stops = new Map<string, () => void>()
@@ -105,17 +106,16 @@ async function begin(session: Json, text: string) {
   return answer
 }
 
-async function end(sessionID: string, messageID: string, more: Json = {}) {
+async function end(sessionID: string, messageID: string) {
   await part(sessionID, messageID, { type: "step-finish", reason: "tool-calls", tokens: none, cost: 0 })
   await said("message.updated", {
     sessionID,
     info: messageOf(sessionID, messageID, "assistant", { finish: "tool-calls" }),
   })
   await turn()
-  return messageOf(sessionID, messageID, "assistant", more)
 }
 
-async function call({ tool, sessionID, callID, messageID, args }: Omit<Call, "output">, history: Json[]) {
+async function call({ tool, sessionID, callID, messageID, args }: Call, history: Json[]) {
   const { hooks } = state
   const partID = id("prt")
   const started = { start: Date.now() }
@@ -169,16 +169,16 @@ async function created(given: Json) {
 async function answer(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
   const [, what, sessionID = "", deed] = pathname.split("/")
-  if (what === "agent") return json(agents)
-  if (what !== "session") return json(true)
+  if (what === "agent") return Response.json(agents)
+  if (what !== "session") return Response.json(true)
   if (deed === "abort") {
     stops.get(sessionID)?.()
-    return json(true)
+    return Response.json(true)
   }
   const body: unknown = request.method === "GET" ? {} : await request.json()
-  if (sessionID === "") return json(await created(Object(body)))
-  if (request.method === "PATCH") return json(body)
-  return json(await run(sessionID, String(Object(body).parts?.[0]?.text)))
+  if (sessionID === "") return Response.json(await created(Object(body)))
+  if (request.method === "PATCH") return Response.json(body)
+  return Response.json(await run(sessionID, String(Object(body).parts?.[0]?.text)))
 }
 
 async function pass() {
@@ -240,5 +240,4 @@ for (let round = 0; round < 3; round += 1) {
   )
 }
 await hooks.dispose?.()
-rmSync(home, { recursive: true, force: true })
 process.exit(0)

@@ -22,7 +22,7 @@ export type Tree = {
   /** What is there now, read to its end. */
   look(path: string): Promise<Found>
   /** Why a new file cannot be made there; nothing where it can. */
-  roomFor(path: string, leaving: ReadonlySet<string>): Promise<string | undefined>
+  roomFor(path: string, leaving: ReadonlySet<string>): Promise<Barrier | undefined>
   /** The content of a file, piece by piece. */
   pieces(path: string): AsyncIterable<Uint8Array>
   /** Writes a new content beside its place, durably. The same token and path name the same draft. */

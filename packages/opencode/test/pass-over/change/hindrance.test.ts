@@ -33,6 +33,11 @@ const there = () => readdirSync(project, { recursive: true }).map(String).toSort
 
 const FULL = { kind: "refused", why: "it is full" } as const
 
+const UNENDED = {
+  ok: false,
+  refusal: { code: "E014", message: expect.stringMatching(/neither written whole.*a drive that can only be read\.$/) },
+}
+
 /** Nothing is left of it, and it does not keep others from being written. */
 async function over(world: ChangeWorld) {
   expect(await world.store.pending()).toEqual([])
@@ -87,14 +92,43 @@ describe.skipIf(!root)("on a drive", () => {
       }
       return { ...tree, drafted }
     }
-    await expect(applied(world, [{ path: "src/new.ts", new: "new\n" }])).rejects.toThrow(
-      "a drive that can only be read",
-    )
+    expect(await applied(world, [{ path: "src/new.ts", new: "new\n" }])).toMatchObject(UNENDED)
     world.deps.openTree = openTree
     mount(drive, "remount,rw")
     expect(there()).toHaveLength(2)
     expect(await recoverApplies(world.deps, () => false)).toBe(1)
     expect(there()).toEqual(["src"])
+    await over(world)
+  })
+
+  test("that can only be read when half of it stands, the other half follows later", async () => {
+    using world = await createChangeWorld({ project })
+    writeFileSync(join(project, "a.ts"), "old\n")
+    const { openTree } = world.deps
+    world.deps.openTree = async (directory) => {
+      const tree = await openTree(directory)
+      const place: typeof tree.place = async (token, staged) => {
+        if (staged.path === "b.ts") mount(drive, "remount,ro")
+        return tree.place(token, staged)
+      }
+      return { ...tree, place }
+    }
+    const both = [
+      { path: "a.ts", old: "old\n", new: "new\n" },
+      { path: "b.ts", new: "new\n" },
+    ]
+    expect(await applied(world, both)).toMatchObject(UNENDED)
+    expect(await world.store.pending()).toHaveLength(1)
+    world.deps.openTree = openTree
+    // As long as it cannot be ended it stays in mind.
+    expect(await recoverApplies(world.deps, () => false)).toBe(0)
+    expect(await world.store.pending()).toHaveLength(1)
+    mount(drive, "remount,rw")
+    expect(await recoverApplies(world.deps, () => false)).toBe(1)
+    expect(world.paths().map((path) => [path, world.get(path)])).toEqual([
+      ["a.ts", "new\n"],
+      ["b.ts", "new\n"],
+    ])
     await over(world)
   })
 
@@ -113,6 +147,29 @@ describe.skipIf(!root)("on a drive", () => {
     expect(await undo(world.deps, { pass: world.pass, application, actor: "ada" })).toMatchObject({ ok: true })
     expect(there()).toEqual([])
   })
+})
+
+test("what cannot be looked at for now is not taken for changed when a broken-off write is ended", async () => {
+  using world = await createChangeWorld()
+  world.put("a.ts", "old\n")
+  const { openTree } = world.deps
+  const busy = { kind: "refused", why: "too many files are open", help: { code: "E014", suggestion: "Wait." } } as const
+  let placed = 0
+  world.deps.openTree = async (directory) => {
+    const tree = await openTree(directory)
+    const place: typeof tree.place = async (token, staged) => ((placed += 1) > 1 ? busy : tree.place(token, staged))
+    return { ...tree, place, look: async (path) => (placed > 0 ? busy : tree.look(path)) }
+  }
+  const both = [
+    { path: "a.ts", old: "old\n", new: "new\n" },
+    { path: "b.ts", new: "new\n" },
+  ]
+  expect(await applied(world, both)).toMatchObject({ ok: false, refusal: { code: "E014" } })
+  expect(await recoverApplies(world.deps, () => false)).toBe(0)
+  expect(await world.store.pending()).toHaveLength(1)
+  world.deps.openTree = openTree
+  expect(await recoverApplies(world.deps, () => false)).toBe(1)
+  expect([world.get("a.ts"), world.get("b.ts")]).toEqual(["new\n", "new\n"])
 })
 
 test.skipIf(process.getuid?.() === 0)(

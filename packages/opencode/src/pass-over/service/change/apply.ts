@@ -41,6 +41,17 @@ const CLOSED = refuse(PassOverErrorCode.STALE_BASE, "The pass whose tree this wa
   suggestion: "Look at it again: now it would be written into the project itself.",
 })
 
+// It stays written down as begun, and whoever looks after such things ends it.
+const unended = (error: unknown) =>
+  refuse(
+    PassOverErrorCode.RESOURCE_EXHAUSTED,
+    `It could be neither written whole nor taken back whole yet: ${error instanceof Error ? error.message : String(error)}.`,
+    {
+      suggestion:
+        "Help with that. It is ended by itself soon after, one way or the other; until then nothing else is written into this tree.",
+    },
+  )
+
 const MAY_NOT = { busy: BUSY, undone: TWICE, closed: CLOSED }
 
 export const hashText = (deps: Pick<ChangeDeps, "sha">) => (text: string) => deps.sha(new TextEncoder().encode(text))
@@ -141,7 +152,16 @@ export async function writeInto(deps: ChangeDeps, tree: Tree, writing: Writing):
 async function committed(deps: ChangeDeps, tree: Tree, writing: Writing, application: Application): Promise<Applied> {
   const may = await deps.store.intend(application, writing.target.tree)
   if (may !== "ok") return no(MAY_NOT[may])
-  const problem = await carryOut(deps, tree, application)
+  const carried = await carryOut(deps, tree, application).then(
+    (problem) => ({ problem }),
+    (error: unknown) => ({ error }),
+  )
+  if ("error" in carried) {
+    const { apply_id } = application
+    deps.log("error", "a write could not be ended", { apply_id, error: String(carried.error) })
+    return no(unended(carried.error))
+  }
+  const { problem } = carried
   const at = deps.clock.now()
   if (problem) {
     await deps.store.endApply({ apply_id: application.apply_id, status: "not_applied", problem: problem.why, at })

@@ -39,8 +39,8 @@ async function problemOf(tree: Tree, op: Op, leaving: ReadonlySet<string>): Prom
   if (found.kind === "refused") return barredAt(path, found)
   if (!same(stateOf(found), before)) return against(path, found, before)
   if (before !== null) return
-  const twin = await tree.roomFor(path, leaving)
-  return twin === undefined ? undefined : { path, why: twin, stale: false }
+  const barrier = await tree.roomFor(path, leaving)
+  return barrier && barredAt(path, barrier)
 }
 
 /** Everything that stands against a set of operations; nothing is written while there is anything. */
@@ -124,9 +124,17 @@ const discard = async (tree: Tree, token: string, ops: readonly Op[]) => {
 // So many at a time: one by one each waits for the disk, and all together would take the room of all of them again.
 const RESTORED_TOGETHER = 64
 
+/** What only the machine keeps from being ended is not given up: it stays written down, and is ended later. */
+function insist({ help, why }: { help?: Help; why: string }, path: string) {
+  if (help) throw new Error(`${path}: ${why}`)
+}
+
 /** Takes back what was written of a set of operations. What somebody else has changed meanwhile stays as it is. */
 async function takeBack(deps: ChangeDeps, tree: Tree, token: string, done: readonly Op[]) {
-  const tell = ({ path, why }: Problem) => deps.log("warn", "a file could not be put back", { path, why })
+  const tell = (problem: Problem) => {
+    insist(problem, problem.path)
+    deps.log("warn", "a file could not be put back", { path: problem.path, why: problem.why })
+  }
   const back = done.map(inverse).toReversed()
   for (let from = 0; from < back.length; from += RESTORED_TOGETHER) {
     const steps: Step[] = []
@@ -136,8 +144,7 @@ async function takeBack(deps: ChangeDeps, tree: Tree, token: string, done: reado
       if (!problem) steps.push({ tree, token, op })
     }
     const undrafted = await tree.drafted()
-    // Said, and tried all the same: it may be there although the disk has not said so.
-    if (undrafted) tell(barredAt("", undrafted))
+    if (undrafted) tell(barredAt(back[from]?.path ?? "", undrafted))
     for (const step of steps) {
       const problem = await perform(step)
       if (!problem) continue
@@ -193,6 +200,7 @@ export async function finish(
   const now: { op: Op; state: FileState | null | undefined }[] = []
   for (const op of application.ops) {
     const found = await tree.look(op.path)
+    if (found.kind === "refused") insist(found, op.path)
     now.push({ op, state: found.kind === "refused" ? undefined : stateOf(found) })
   }
   const at = (side: "before" | "after") =>

@@ -12,7 +12,7 @@ import {
 } from "node:fs"
 import { same, type FileMode, type FileState } from "../../domain/change/change"
 import { folded } from "../../domain/change/path"
-import type { Found, OpenTree, Staged, Tree } from "../../service/port-tree"
+import type { Barrier, Found, OpenTree, Staged, Tree } from "../../service/port-tree"
 import { barrier, Barred, codeOf, worded } from "./barred"
 import { answered, openFile, piecesOf, stands, stateOf, type Stamp } from "./file"
 import { addName, openFolders, type Folder, type FolderOptions, type Folders } from "./folder"
@@ -199,20 +199,19 @@ function remove(open: Open, path: string, before: FileState): Found | "removed" 
 }
 
 /** Why a new file cannot be made: another name there would be taken for the same, or the way is barred. */
-function roomFor({ folders }: Open, path: string, leaving: ReadonlySet<string>): string | undefined {
+function roomFor({ folders }: Open, path: string, leaving: ReadonlySet<string>): Barrier | undefined {
   const all = path.split("/")
-  const found = answered(() => {
+  return answered(() => {
     for (const [depth, name] of all.entries()) {
       const folder = folders.at(all.slice(0, depth))
       if (!folder) return undefined
       const twins = folders.names(folder).get(folded(name)) ?? new Set<string>()
       if (twins.has(name)) continue
       const twin = [...twins].find((one) => !leaving.has([...all.slice(0, depth), one].join("/")))
-      if (twin !== undefined) return `${JSON.stringify(twin)} is there already and looks the same`
+      if (twin !== undefined) throw new Barred(`${JSON.stringify(twin)} is there already and looks the same`)
     }
     return undefined
   })
-  return typeof found === "object" ? found.why : found
 }
 
 /**
