@@ -1,8 +1,7 @@
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { useTerminalDimensions } from "@opentui/solid"
-import { createMemo, createSignal, For, onCleanup, Show } from "solid-js"
-import type { Detail } from "./history-view"
-import { inside, room, rowsOf, view, type Row } from "./lines"
+import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from "solid-js"
+import { inside, room, view, type Row } from "./lines"
 
 export type Key = { key: string; shown: string; text: string; run: () => void }
 
@@ -10,12 +9,18 @@ const STEP = 1
 const PAGE = 10
 const WHEEL = 3
 
+// What no key of ours is for stays here all the same: behind the dialog it would mean something else.
+const HELD = ["return", "left", "a", "c", "j", "k", "o", "p", "r"]
+
 function Text(props: { api: TuiPluginApi; row: Row }) {
   const { current } = props.api.theme
   const color = () => {
-    if (props.row.heading) return current.accent
-    if (props.row.tone === "muted") return current.textMuted
-    return current[props.row.tone]
+    const { heading, tone } = props.row
+    if (heading) return current.accent
+    if (tone === "muted") return current.textMuted
+    if (tone === "added") return current.diffAdded
+    if (tone === "removed") return current.diffRemoved
+    return current[tone]
   }
   return (
     <text fg={color()} wrapMode="none">
@@ -24,22 +29,37 @@ function Text(props: { api: TuiPluginApi; row: Row }) {
   )
 }
 
-/** What there is to read about a pass, in a dialog that looks like the host's own. */
-export function DetailDialog(props: { api: TuiPluginApi; detail: Detail; keys: readonly Key[] }) {
+export type DetailProps = {
+  api: TuiPluginApi
+  title: string
+  head: string
+  /** What there is to read, for so many columns. */
+  rows: (width: number) => readonly Row[]
+  keys: readonly Key[]
+  /** The row that is to be in sight. */
+  at?: number | undefined
+}
+
+/** Something longer to read, in a dialog that looks like the host's own. */
+export function DetailDialog(props: DetailProps) {
   const size = useTerminalDimensions()
   const theme = () => props.api.theme.current
   const [top, setTop] = createSignal(0)
-  const rows = createMemo(() => rowsOf(props.detail.sections, inside("large", size().width)))
+  const rows = createMemo(() => props.rows(inside("large", size().width)))
   const seen = createMemo(() => view(rows().length, room(size().height), top()))
   const move = (by: number) => setTop(view(rows().length, room(size().height), seen().first + by).first)
+  createEffect(
+    on(
+      () => props.at,
+      (at) => at !== undefined && setTop(at),
+    ),
+  )
 
   const bind = (key: string, run: () => void) => ({ key, cmd: () => run() })
   onCleanup(
     props.api.keymap.registerLayer({
       bindings: [
-        // What no key of ours is for stays here all the same: behind the dialog it would mean something else.
-        bind("return", () => props.keys.find((one) => one.key === "return")?.run()),
-        ...props.keys.filter(({ key }) => key !== "return").map(({ key, run }) => bind(key, run)),
+        ...HELD.map((key) => bind(key, () => props.keys.find((one) => one.key === key)?.run())),
         bind("up", () => move(-STEP)),
         bind("down", () => move(STEP)),
         bind("pageup", () => move(-PAGE)),
@@ -55,14 +75,14 @@ export function DetailDialog(props: { api: TuiPluginApi; detail: Detail; keys: r
       <box flexDirection="column">
         <box flexDirection="row" justifyContent="space-between">
           <text fg={theme().text}>
-            <b>{props.detail.title}</b>
+            <b>{props.title}</b>
           </text>
           <text fg={theme().textMuted} flexShrink={0} onMouseUp={() => props.api.ui.dialog.clear()}>
             esc
           </text>
         </box>
         <text fg={theme().textMuted} wrapMode="word">
-          {props.detail.head}
+          {props.head}
         </text>
       </box>
       <box

@@ -46,10 +46,11 @@ export function createHistory({ store }: Pick<Engine, "store">, directory: strin
   }
 
   async function told(pass: Pass): Promise<Told> {
-    const [outcome, kept, attempts, lines] = await Promise.all([
+    const [outcome, kept, attempts, changes, lines] = await Promise.all([
       store.outcome(pass.id),
       store.request(pass.id),
       store.attempts(pass.id),
+      store.changes(pass.id),
       store.audit({ pass_over_id: pass.id, limit: LINES }),
     ])
     return {
@@ -61,6 +62,7 @@ export function createHistory({ store }: Pick<Engine, "store">, directory: strin
       cost: outcome?.usage.cost ?? 0,
       went_along: kept && describeManifest(kept.manifest),
       attempts: attempts.length,
+      changed: changes.length > 0,
       lines: lines.toSorted((a, b) => a.seq - b.seq),
     }
   }

@@ -27,6 +27,8 @@ export type Told = {
   cost: number
   went_along: string | undefined
   attempts: number
+  /** Whether it wants files changed, or has changed some. */
+  changed: boolean
   lines: readonly AuditLine[]
 }
 
@@ -36,6 +38,7 @@ export type Detail = {
   sections: Section[]
   from: string
   to: string
+  changed: boolean
   /** The sessions that one can go to: where the work was done, and where it was asked for. */
   child: string | null
   origin: string
@@ -218,6 +221,7 @@ export function passDetail(told: Told, now: number): Detail {
     ],
     from: pass.originating_agent_id,
     to: pass.subagent_id,
+    changed: told.changed,
     child: pass.child_session_id,
     origin: pass.session_id,
   }
@@ -237,6 +241,7 @@ export function refusalDetail(refusal: AuditLine): Detail {
     ],
     from: refusal.originating_agent,
     to: refusal.subagent,
+    changed: false,
     child: null,
     origin: refusal.session_id,
   }

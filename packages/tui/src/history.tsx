@@ -1,10 +1,14 @@
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { useTerminalDimensions } from "@opentui/solid"
 import { createEffect, createMemo, createSignal, on, onCleanup } from "solid-js"
+import type { Pass } from "../../opencode/src/pass-over/domain/pass"
 import { beginAt } from "./begin"
+import { showChanges } from "./changes"
+import type { Changes } from "./changes-source"
 import { DetailDialog, type Key } from "./detail"
 import type { Cursor, History, Page } from "./history-source"
 import { entryOption, holds, passDetail, refusalDetail, type Detail, type Entry } from "./history-view"
+import { rowsOf } from "./lines"
 import { problemOf, tell } from "./say"
 import type { Snapshot } from "./source"
 import { passOption, sameRunning } from "./view"
@@ -13,6 +17,7 @@ export type HistoryInput = {
   api: TuiPluginApi
   history: History
   snapshot: () => Snapshot
+  changes: Changes
   /** Shows what holds for a pair. */
   preferences: (from: string, to: string) => void
   panel: () => void
@@ -31,6 +36,9 @@ const OLDER = {
   category: "Older",
 }
 
+const unread = (api: TuiPluginApi) => (error: unknown) =>
+  tell(api, "Passes", `They could not be read: ${problemOf(error)}`)
+
 /** What has ended, as far as it was asked for, and the looking for more of it. */
 function usePast({ api, history }: HistoryInput, first: Page) {
   const [entries, setEntries] = createSignal<readonly Entry[]>(first.entries)
@@ -40,8 +48,6 @@ function usePast({ api, history }: HistoryInput, first: Page) {
     searching: false,
   }
   const found = () => entries().filter((entry) => holds(entry.words, state.query)).length
-
-  const failed = (error: unknown) => tell(api, "Passes", `They could not be read: ${problemOf(error)}`)
 
   async function more(): Promise<void> {
     if (state.searching) return
@@ -67,7 +73,7 @@ function usePast({ api, history }: HistoryInput, first: Page) {
     older: () => entries().length >= SEARCHED && state.query !== "" && state.next !== undefined,
     search(query: string) {
       state.query = query.trim()
-      void more().catch(failed)
+      void more().catch(unread(api))
     },
     /** The latest again; what was read before them stays. */
     async refresh() {
@@ -125,44 +131,61 @@ function List(props: { input: HistoryInput; first: Page; current: string | undef
   )
 }
 
-function keysOf(input: HistoryInput, detail: Detail, id: string): Key[] {
+function keysOf(input: HistoryInput, entry: Entry, detail: Detail): Key[] {
   const { api } = input
   const go = (sessionID: string) => {
     api.ui.dialog.clear()
     api.route.navigate("session", { sessionID })
   }
-  const { child, origin } = detail
+  const decide = (pass: Pass) => showChanges({ api, changes: input.changes, pass, back: () => void open(input, entry) })
+  const { child, origin, changed } = detail
   return [
     ...(child === null ? [] : [{ key: "return", shown: "enter", text: "child", run: () => go(child) }]),
+    ...(changed && entry.kind === "pass"
+      ? [{ key: "c", shown: "c", text: "changes", run: () => decide(entry.pass) }]
+      : []),
     { key: "o", shown: "o", text: "originator", run: () => go(origin) },
     { key: "p", shown: "p", text: "preferences", run: () => input.preferences(detail.from, detail.to) },
-    { key: "left", shown: "←", text: "list", run: () => void showHistory(input, id) },
+    { key: "left", shown: "←", text: "list", run: () => void showHistory(input, entry.id) },
   ]
 }
 
+async function detailOf({ history }: HistoryInput, entry: Entry): Promise<Detail> {
+  if (entry.kind === "refusal") return refusalDetail(entry.line)
+  return passDetail(await history.told(entry.pass), Date.now())
+}
+
 async function open(input: HistoryInput, entry: Entry) {
-  const now = Date.now()
-  const detail =
-    entry.kind === "pass" ? passDetail(await input.history.told(entry.pass), now) : refusalDetail(entry.line)
-  input.api.ui.dialog.replace(() => (
-    <DetailDialog api={input.api} detail={detail} keys={keysOf(input, detail, entry.id)} />
-  ))
-  input.api.ui.dialog.setSize("large")
+  const { api } = input
+  try {
+    const detail = await detailOf(input, entry)
+    api.ui.dialog.replace(() => (
+      <DetailDialog
+        api={api}
+        title={detail.title}
+        head={detail.head}
+        rows={(width) => rowsOf(detail.sections, width)}
+        keys={keysOf(input, entry, detail)}
+      />
+    ))
+    api.ui.dialog.setSize("large")
+  } catch (error) {
+    unread(api)(error)
+  }
 }
 
 /** Everything that ran and runs in this project: to be looked through, and each opened. */
 export async function showHistory(input: HistoryInput, current?: string) {
   const { api, history, snapshot } = input
-  const failed = (error: unknown) => tell(api, "Passes", `They could not be read: ${problemOf(error)}`)
   try {
     const first = await history.page()
     if (first.entries.length === 0 && snapshot().running.length === 0)
       return tell(api, "Passes", "No passes in this project yet.")
     api.ui.dialog.replace(() => (
-      <List input={input} first={first} current={current} open={(entry) => void open(input, entry).catch(failed)} />
+      <List input={input} first={first} current={current} open={(entry) => void open(input, entry)} />
     ))
     api.ui.dialog.setSize("large")
   } catch (error) {
-    failed(error)
+    unread(api)(error)
   }
 }

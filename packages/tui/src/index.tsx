@@ -3,6 +3,7 @@ import { createSignal, For, Show } from "solid-js"
 import { join } from "node:path"
 import { showHistory } from "./history"
 import { createInbox } from "./inbox"
+import { sessionOf, showOrder } from "./orders"
 import { showPair, showPreferences } from "./preferences"
 import { problemOf, say, tell } from "./say"
 import type { Snapshot, Source } from "./source"
@@ -106,9 +107,7 @@ function openPanel(api: TuiPluginApi) {
 
 /** Back from a child to the session that its pass came from. */
 async function goBack(api: TuiPluginApi, source: Source) {
-  const { current } = api.route
-  const here =
-    current.name === "session" ? (current.params as { sessionID?: string } | undefined)?.sessionID : undefined
+  const here = sessionOf(api)
   const sessionID = here && (await source.origin(here))
   if (sessionID) return api.route.navigate("session", { sessionID })
   say(api, "This is no session of a pass.")
@@ -123,10 +122,11 @@ async function tui(api: TuiPluginApi) {
     void connected()
       .then(run)
       .catch((error: unknown) => tell(api, "Pass Over", problemOf(error)))
-  const history = ({ history, preferences }: Source) =>
+  const history = ({ history, changes, preferences }: Source) =>
     showHistory({
       api,
       history,
+      changes,
       snapshot,
       preferences: (from, to) => showPair({ api, preferences }, from, to),
       panel: () => openPanel(api),
@@ -162,6 +162,18 @@ async function tui(api: TuiPluginApi) {
         "Preferences: who may pass what to whom",
         "preferences",
         using(({ preferences }) => showPreferences({ api, preferences })),
+      ),
+      command(
+        "speak",
+        "Speak to a child that is at work",
+        "pass-over-speak",
+        using((source) => showOrder({ api, source }, "message")),
+      ),
+      command(
+        "cancel",
+        "End a pass that runs",
+        "pass-over-cancel",
+        using((source) => showOrder({ api, source }, "cancel")),
       ),
       command(
         "back",

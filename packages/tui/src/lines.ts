@@ -1,6 +1,6 @@
 /** Text for a box of a given width: one row of the terminal each, so that it can be gone through row by row. */
 
-export type Tone = "text" | "muted" | "warning" | "error"
+export type Tone = "text" | "muted" | "warning" | "error" | "added" | "removed"
 export type Line = { text: string; tone: Tone; indent: number }
 export type Section = { title: string; lines: Line[] }
 export type Row = { text: string; tone: Tone; heading: boolean }
@@ -8,7 +8,7 @@ export type Row = { text: string; tone: Tone; heading: boolean }
 const INDENT = 2
 
 /** Splits what is wider than a row by itself, between characters as people see them. */
-function split(word: string, width: number): string[] {
+export function split(word: string, width: number): string[] {
   const pieces: string[] = []
   let piece = ""
   for (const { segment } of new Intl.Segmenter().segment(word)) {
@@ -72,6 +72,18 @@ export function short(text: string, columns: number): string {
   const [piece = ""] = split(text, columns - 1)
   // One character alone may be wider than all the room.
   return `${Bun.stringWidth(piece) < columns ? piece.trimEnd() : ""}…`
+}
+
+/** The same for a path, of which the end says most. */
+export function ending(path: string, columns: number): string {
+  if (Bun.stringWidth(path) <= columns) return path
+  const pieces = [...new Intl.Segmenter().segment(path)].map(({ segment }) => segment)
+  let kept = ""
+  for (const piece of pieces.toReversed()) {
+    if (Bun.stringWidth(piece + kept) > columns - 1) break
+    kept = piece + kept
+  }
+  return `…${kept}`
 }
 
 /** Which rows are seen, where so many fit and one has gone so far. */

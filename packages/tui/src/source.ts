@@ -8,7 +8,10 @@ import { createPassOver } from "../../opencode/src/pass-over"
 import type { AgentInfo } from "../../opencode/src/pass-over/domain/agent"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
 import { PassID } from "../../opencode/src/pass-over/domain/id"
+import { order } from "../../opencode/src/pass-over/service/command"
 import { answerGate } from "../../opencode/src/pass-over/service/gate"
+import { runCommand } from "../../opencode/src/session/run-command"
+import { createChanges, type Changes, type Said } from "./changes-source"
 import { createHistory, type History } from "./history-source"
 import { createPreferences, type Preferences } from "./preferences-source"
 import type { Seen } from "./view"
@@ -19,12 +22,18 @@ export type Source = {
   /** What there is now, if anything has changed since the last look. */
   look(force?: boolean): Promise<Snapshot | undefined>
   answer(gate_id: string, verdict: GateVerdict, note: string | null): Promise<string>
+  /** Ends a pass that runs, or says something to its child. */
+  order(pass_over_id: PassID, kind: "cancel" | "message", text: string): Promise<Said>
   /** The session that a child's pass came from. */
   origin(child_session_id: string): Promise<string | undefined>
   history: History
   preferences: Preferences
+  changes: Changes
   close(): void
 }
+
+// Whoever runs a pass looks four times a second.
+const PATIENCE_MS = 5_000
 
 const uuid = () => Bun.randomUUIDv7()
 
@@ -52,11 +61,13 @@ export function openSource(directory: string, agents: () => Promise<AgentInfo[]>
     user_id: userName(),
     headless: false,
     agents: { defaults: DEFAULTS, originators: ORIGINATORS },
+    run: runCommand,
   })
   if (!made.ok) return { problem: made.problem }
   const { engine } = made
   const { store } = engine
   const state = { version: -1 }
+  const actor = userName() ?? "the user"
 
   async function snapshot(): Promise<Snapshot> {
     const [open, lives, gates] = await Promise.all([
@@ -80,14 +91,19 @@ export function openSource(directory: string, agents: () => Promise<AgentInfo[]>
       const answered = await answerGate(engine, gate_id, {
         verdict,
         note,
-        by: userName() ?? "the user",
+        by: actor,
         surface: "the terminal",
       })
       return answered.ok ? "" : answered.refusal.message
     },
+    async order(pass_over_id, kind, text) {
+      const done = await order(engine, { pass_over_id, kind, text, actor, patience_ms: PATIENCE_MS })
+      return done.ok ? { ok: true, text: done.text } : { ok: false, text: done.refusal.message }
+    },
     origin: async (child_session_id) => (await store.byChild(child_session_id))?.session_id,
     history: createHistory(engine, directory),
-    preferences: createPreferences({ engine, directory, agents, actor: userName() ?? "the user" }),
+    preferences: createPreferences({ engine, directory, agents, actor }),
+    changes: createChanges(engine, actor),
     close: () => store.close(),
   }
 }

@@ -29,6 +29,28 @@ export const CHANGES = {
   applied: (actor: string) => `Applied by ${actor}.`,
   undo: "Undo",
   exit: (code: number | null) => (code === null ? "did not run" : `ended with ${code}`),
+  terminal: {
+    files: "Files",
+    deeds: "What to do",
+    accept_all: "every file; nothing is written yet",
+    apply: (check: string | undefined) =>
+      check === undefined
+        ? "writes what is accepted, all of it or nothing"
+        : `writes what is accepted, and runs ${check}`,
+    send_back: "the agent does it again, and knows why",
+    never: "never written",
+    whole: (parts: number) => (parts > 1 ? `the whole file, ${parts} parts` : "the whole file"),
+    part: (part: number, parts: number) => `part ${part} of ${parts}`,
+    not_shown: "Its differences are not shown here.",
+    search: "Search a file",
+    accept: "accept",
+    decline: "decline",
+    next: "next",
+    previous: "previous",
+    list: "files",
+    of: "The pass",
+    pass: "What was asked for, and what came of it",
+  },
 } as const
 
 export const FLOWS = {

@@ -127,6 +127,11 @@ export const WORDS = {
     speak_text: "It hears you at its next step.",
     speak_label: "Your words",
     speak_send: "Send",
+    terminal: {
+      cancel: "End which pass?",
+      speak: "Speak to which child?",
+      nothing: "No pass is running just now.",
+    },
     close: "Close",
   },
   inbox: {

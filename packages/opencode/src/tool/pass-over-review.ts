@@ -73,6 +73,8 @@ const checking = (context: ToolContext) => async (command: string) => {
   }
 }
 
+const UNDO = 'pass_over_review with action: "undo"'
+
 type Reviewing = { engine: Engine; project: Project; deps: ChangeDeps; context: ToolContext; pass: Pass }
 
 async function applying({ engine, project, deps, context, pass }: Reviewing, change: ChangeSet) {
@@ -91,14 +93,14 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
     permit,
     mayVerify: checking(context),
   })
-  return applied.ok ? tellApplied(applied) : applied.refusal
+  return applied.ok ? tellApplied(applied, UNDO) : applied.refusal
 }
 
 async function undoing({ deps, context, pass }: Reviewing) {
   const application = await lastApplied(deps, { pass_over_id: pass.id })
   const permit = editing(context)
   const undone = await undoOne(deps, { application, actor: context.agent, permit })
-  return undone.ok ? tellApplied(undone) : undone.refusal
+  return undone.ok ? tellApplied(undone, UNDO) : undone.refusal
 }
 
 const again = ({ id, subagent_id }: Pass) =>

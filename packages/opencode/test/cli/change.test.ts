@@ -45,6 +45,12 @@ test("what a pass wants to change is shown, accepted and declined, applied and t
   const applied = await home.run("apply", id, "--json")
   expect(applied.json()).toMatchObject({ pass_over_id: id, paths: ["src/a.ts"], verification: null })
   expect(read()).toEqual([AFTER, BEFORE])
+  {
+    // Whoever asked for it reads why, as they would of the panel.
+    using world = createEngineWorld({ path: home.database, seed: 95_000 })
+    const told = await world.engine.store.tells(home.project)
+    expect(told).toMatchObject([{ kind: "tell", pass_over_id: id, text: expect.stringContaining("not part of this") }])
+  }
   const undone = await home.run("undo")
   expect([undone.err, undone.code]).toEqual(["", EXIT.ok])
   expect(read()).toEqual([BEFORE, BEFORE])
@@ -59,6 +65,7 @@ test("--all accepts and applies in one go, and a check that fails is told with i
   expect(applied.code).toBe(EXIT.failed)
   expect(applied.out).toContain("ended with 3")
   expect(applied.out).toContain("it is broken")
+  expect(applied.out).toContain(`pass-over undo ${made.id.slice(-8)} takes the change back`)
   expect(made.read()).toEqual([AFTER, AFTER])
 })
 

@@ -2,14 +2,8 @@ import type { ChangeSet } from "../../pass-over/domain/change/change"
 import { verdictsOf } from "../../pass-over/domain/change/target"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { Pass } from "../../pass-over/domain/pass"
-import {
-  applyAndVerify,
-  changeOf,
-  lastApplied,
-  preview,
-  review as decide,
-  undoOne,
-} from "../../pass-over/service/change/act"
+import { changeOf, lastApplied, preview, review as decide, undoOne } from "../../pass-over/service/change/act"
+import { applyByPerson } from "../../pass-over/service/change/by-person"
 import { sendBack } from "../../pass-over/service/change/send-back"
 import { settled } from "../../pass-over/service/command"
 import type { Engine } from "../../pass-over/service/engine"
@@ -61,7 +55,7 @@ async function show({ out, options }: Invocation, { deps, change, pass }: Changi
     if (file.refused !== null) out.line(out.paint("red", `  can never be applied: ${oneLine(file.refused)}`))
     for (const { hunk, reason } of file.declined)
       out.line(`  declined${hunk === null ? "" : ` #${hunk}`}: ${oneLine(reason ?? "no reason given")}`)
-    if (options.patch === true && file.patch !== undefined) out.line(clean(file.patch))
+    if (options.patch === true && file.patch !== null) out.line(clean(file.patch))
   }
   for (const note of view.notes) out.line(out.paint("dim", `note: ${oneLine(note)}`))
   out.line()
@@ -115,14 +109,14 @@ function told({ out }: Invocation, done: AppliedAndVerified, pass_over_id: strin
   const paths = application.ops.map(({ path }) => path)
   if (out.json) out.value({ pass_over_id, apply_id: application.apply_id, paths, verification: verification ?? null })
   if (!out.json) {
-    out.line(clean(tellApplied(done)))
+    out.line(clean(tellApplied(done, `pass-over undo ${short(pass_over_id)}`)))
     for (const path of paths) out.line(`  ${oneLine(path)}`)
   }
   return verification && verification.exit_code !== 0 ? EXIT.failed : EXIT.ok
 }
 
 const write = (call: Invocation) =>
-  withChange(call, async (changing) => {
+  withChange(call, async (changing, engine) => {
     const { deps, pass, change } = changing
     if (call.options.all === true) {
       const verdicts = verdictsOf(change, { accept: ["*"] })
@@ -132,7 +126,7 @@ const write = (call: Invocation) =>
     const planned = await preview(deps, change)
     if (!planned.ok) throw refused(planned.refusal)
     const { approval } = planned.planned
-    return told(call, await applyAndVerify(deps, { pass, change, actor: actor(), approval }), pass.id)
+    return told(call, await applyByPerson(engine, deps, { pass, change, actor: actor(), approval }), pass.id)
   })
 
 const takeBack = (call: Invocation) =>

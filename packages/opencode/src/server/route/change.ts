@@ -1,12 +1,11 @@
 import { Hono } from "hono"
 import type { z } from "zod"
-import type { ChangeSet } from "../../pass-over/domain/change/change"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { PassID } from "../../pass-over/domain/id"
-import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from "../../pass-over/service/change/act"
+import { changeOf, lastApplied, review, undoOne } from "../../pass-over/service/change/act"
+import { applyByPerson, showToPerson } from "../../pass-over/service/change/by-person"
 import { changesOf, type ChangeDeps } from "../../pass-over/service/change/deps"
 import { sendBack, type SendingBack } from "../../pass-over/service/change/send-back"
-import { viewChange } from "../../pass-over/service/change/view"
 import { settled } from "../../pass-over/service/command"
 import type { Application, Verification } from "../../pass-over/service/port-change"
 import type { Env, ServerDeps } from "../deps"
@@ -22,16 +21,6 @@ function filesOf(deps: ServerDeps): ChangeDeps {
   const files = changesOf(deps.engine)
   if (!files) throw refused(refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, "Files cannot be changed here."))
   return files
-}
-
-async function view(files: ChangeDeps, change: ChangeSet): Promise<Schema.Change> {
-  const [shown, planned] = await Promise.all([viewChange(files, change), preview(files, change)])
-  return {
-    ...shown,
-    files: shown.files.map((file) => ({ ...file, patch: file.patch ?? null })),
-    approval: planned.ok ? planned.planned.approval : null,
-    problem: planned.ok ? null : planned.refusal.message,
-  }
 }
 
 async function found(deps: ServerDeps, files: ChangeDeps, id: PassID, change_id: string | undefined) {
@@ -80,7 +69,7 @@ function reviewRoutes(deps: ServerDeps) {
       async (c) => {
         const files = filesOf(deps)
         const all = await deps.engine.store.changes(c.req.valid("param").id)
-        return c.json({ items: await Promise.all(all.map((change) => view(files, change))) })
+        return c.json({ items: await Promise.all(all.map((change) => showToPerson(files, change))) })
       },
     )
     .post(
@@ -94,7 +83,7 @@ function reviewRoutes(deps: ServerDeps) {
         const { pass, change } = await found(deps, files, c.req.valid("param").id, change_id)
         const stray = await review(files, { pass, change, verdicts, actor: deps.user })
         if (stray) throw refused(stray)
-        return c.json(await view(files, change))
+        return c.json(await showToPerson(files, change))
       },
     )
     .post(
@@ -141,10 +130,8 @@ export function changeRoutes(deps: ServerDeps) {
         const files = filesOf(deps)
         const { change_id, approval } = c.req.valid("json")
         const { pass, change } = await found(deps, files, c.req.valid("param").id, change_id)
-        const applied = await applyAndVerify(files, { pass, change, approval, actor: deps.user })
+        const applied = await applyByPerson(deps.engine, files, { pass, change, approval, actor: deps.user })
         if (!applied.ok) throw refused(applied.refusal)
-        // There may well be nothing to say.
-        await sendBack(deps.engine, files, { pass, change, actor: deps.user, rework: false })
         return c.json(written(applied.application, applied.verification))
       },
     )

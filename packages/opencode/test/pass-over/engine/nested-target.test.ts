@@ -44,7 +44,7 @@ test("once the tree above is gone it goes to the project, where its base is chec
   expect(view.notes.join()).toContain("which is over: applied now it is written into the project itself")
   const applied = await world.apply(nested, "ada")
   expect(applied).toMatchObject({ ok: true, application: { directory: world.directory } })
-  expect(tellApplied(applied)).toStartWith(
+  expect(tellApplied(applied, "An undo")).toStartWith(
     "Applied to the project itself, because the tree that it was made for is gone: 1 file",
   )
   expect(read(world.directory, "a.txt")).toBe(`${LINES}below\n`)

@@ -50,8 +50,8 @@ const where = ({ tree, moved }: Partial<Target> = {}) => {
   return moved ? " to the project itself, because the tree that it was made for is gone" : ""
 }
 
-/** How an application or an undo ended, and what its check said. */
-export function tellApplied(applied: AppliedAndVerified): string {
+/** How an application or an undo ended, what its check said, and how whoever reads it takes the change back. */
+export function tellApplied(applied: AppliedAndVerified, undo: string): string {
   if (!applied.ok) return applied.refusal.message
   const { application, verification } = applied
   const count = `${application.ops.length} file operation${application.ops.length === 1 ? "" : "s"}`
@@ -61,7 +61,7 @@ export function tellApplied(applied: AppliedAndVerified): string {
   const { command, exit_code, output, duration_ms } = verification
   told.push(`Check: ${command} ended with ${exit_code ?? "no exit code"} after ${readable(duration_ms)}.`)
   if (exit_code !== 0) {
-    told.push(`It failed. pass_over_review with action: "undo" takes the change back.`, output.slice(-MOST_OUTPUT))
+    told.push(`It failed. ${undo} takes the change back.`, output.slice(-MOST_OUTPUT))
   }
   return told.join("\n")
 }

@@ -13,7 +13,8 @@ export type FileView = {
   declined: { hunk: number | null; reason: string | null }[]
   refused: string | null
   reason: string
-  patch: string | undefined
+  /** Nothing where it is too large, or no text. */
+  patch: string | null
 }
 
 export type ChangeView = {
@@ -48,7 +49,7 @@ export async function viewChange(deps: ChangeDeps, change: ChangeSet): Promise<C
       declined: mine.filter(({ accepted }) => !accepted).map(({ hunk, reason }) => ({ hunk, reason })),
       refused,
       reason,
-      patch: await patchOf(deps, file),
+      patch: (await patchOf(deps, file)) ?? null,
     })
   }
   return {
