@@ -1,6 +1,6 @@
 import { duration, exactly, moment, money, tokens } from "../../app/src/lib/format"
 import { WORDS } from "../../app/src/lib/words"
-import { placeOf, sorted } from "../../app/src/components/pass-over-pass-view"
+import { messageOf, placeOf, sorted, whyChanged } from "../../app/src/components/pass-over-pass-view"
 import { clean, oneLine } from "../../opencode/src/cli/clean"
 import type { AuditLine } from "../../opencode/src/pass-over/domain/audit-log"
 import type { WorkOutput } from "../../opencode/src/pass-over/domain/output"
@@ -141,7 +141,7 @@ const asked = ({ pass, went_along }: Told): Line[] => [
 const SEVERITY = { error: "error", warning: "warning", info: "muted" } as const satisfies Record<string, Tone>
 
 function outcome(output: WorkOutput): Section[] {
-  const { findings, changes, decisions } = sorted(output.artifacts)
+  const { findings, changes, decisions, messages } = sorted(output.artifacts)
   const { summary } = output
   const doubts = (summary.verdict?.unresolved ?? []).map(({ claim, why }) =>
     line(`unverified: ${claim} (${why})`, "warning"),
@@ -174,7 +174,20 @@ function outcome(output: WorkOutput): Section[] {
     ),
     ...section(
       "Files",
-      changes.map(({ path, reason }) => line(reason ? `${path}: ${reason}` : path)),
+      changes.map((change) => {
+        const why = whyChanged(change)
+        return line(why ? `${change.path}: ${why}` : change.path)
+      }),
+    ),
+    ...section(
+      WORDS.pass.messages,
+      messages
+        .map(messageOf)
+        .flatMap(({ text, left, to }) => [
+          line(text),
+          ...(left > 0 ? [line(WORDS.pass.more(String(left)), "muted", 1)] : []),
+          ...(to ? [line(to, "muted", 1)] : []),
+        ]),
     ),
   ]
 }

@@ -73,6 +73,8 @@ describe("what has ended", () => {
           location: { path: "src/total.ts", line: 3 },
           suggested_fix: "add",
         },
+        { type: "message", role: "assistant", content: "I looked\nat both", visibility: "originator_only" },
+        { type: "message", role: "internal", content: "{}", visibility: "originator_only" },
       ],
     })
     const ended = await box.store.settle(
@@ -91,6 +93,7 @@ describe("what has ended", () => {
       ["Asked for", expect.arrayContaining(["Review the sums", "Reason: before the release"])],
       ["Outcome", ["wrong way"]],
       ["2 findings", ["error src/total.ts:3", "it subtracts", "Suggested fix: add", "info", "fine"]],
+      ["What it said", ["I looked\nat both", "It noted for the agent that asked"]],
       ["Cost", [expect.stringMatching(/ · [\d,]+ tokens · \$/)]],
       ["What happened", [/requested by alice/, /started/, /returned/].map((what) => expect.stringMatching(what))],
     ])

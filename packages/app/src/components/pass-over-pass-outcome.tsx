@@ -1,11 +1,16 @@
 import { createMemo, For, Show } from "solid-js"
-import type { FileModificationArtifact, FindingArtifact } from "../../../opencode/src/pass-over/domain/artifact"
+import type {
+  FileModificationArtifact,
+  FindingArtifact,
+  MessageArtifact,
+} from "../../../opencode/src/pass-over/domain/artifact"
 import type { ErrorNote } from "../../../opencode/src/pass-over/domain/output"
+import { count } from "../lib/format"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { outcomeBadge, severityBadge } from "./badge-view"
 import type { Detail } from "./pass-over-pass"
-import { diffLines, placeOf, sorted } from "./pass-over-pass-view"
+import { diffLines, messageOf, placeOf, sorted, whyChanged } from "./pass-over-pass-view"
 import { Empty } from "./state"
 
 function Finding(props: { finding: FindingArtifact }) {
@@ -36,7 +41,7 @@ function Change(props: { change: FileModificationArtifact }) {
   return (
     <details class="change" open>
       <summary>
-        <code>{props.change.path}</code> <span class="meta">{props.change.reason}</span>
+        <code>{props.change.path}</code> <span class="meta">{whyChanged(props.change)}</span>
       </summary>
       <pre class="diff" tabindex="0" aria-label={props.change.path}>
         <For each={lines()}>
@@ -49,6 +54,31 @@ function Change(props: { change: FileModificationArtifact }) {
         </For>
       </pre>
     </details>
+  )
+}
+
+function Messages(props: { messages: readonly MessageArtifact[] }) {
+  return (
+    <Show when={props.messages.length > 0}>
+      <section>
+        <h2 class="section-title">{WORDS.pass.messages}</h2>
+        <ul class="plain-list">
+          <For each={props.messages.map(messageOf)}>
+            {({ text, left, to }) => (
+              <li class="decision">
+                <p class="said">{text}</p>
+                <Show when={left > 0}>
+                  <p class="meta">{WORDS.pass.more(count(left))}</p>
+                </Show>
+                <Show when={to}>
+                  <p class="meta">{to}</p>
+                </Show>
+              </li>
+            )}
+          </For>
+        </ul>
+      </section>
+    </Show>
   )
 }
 
@@ -111,6 +141,7 @@ export function PassOutcome(props: { detail: Detail }) {
               <For each={parts().changes}>{(change) => <Change change={change} />}</For>
             </section>
           </Show>
+          <Messages messages={parts().messages} />
           <Show when={parts().decisions.length > 0}>
             <section>
               <h2 class="section-title">{WORDS.pass.decisions}</h2>

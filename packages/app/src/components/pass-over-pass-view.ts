@@ -25,10 +25,25 @@ export function sorted(artifacts: readonly WorkArtifact[]) {
     findings: of("finding").toSorted((a, b) => RANK[a.severity] - RANK[b.severity]),
     changes: of("file_modification"),
     decisions: of("decision"),
-    messages: of("message"),
+    // What is internal is written for programs, and stands in the transcript.
+    messages: of("message").filter(({ role }) => role === "assistant"),
     tools: of("tool_result"),
   }
 }
+
+/** So much of one message is read with an outcome; the rest of it stands in the transcript and in the session. */
+const MOST_MESSAGE = 20_000
+
+export const messageOf = ({ content, visibility }: Of<"message">) => ({
+  text: content.slice(0, MOST_MESSAGE).toWellFormed(),
+  left: Math.max(0, content.length - MOST_MESSAGE),
+  /** Whom it was meant for, where that was not everybody. */
+  to: visibility === "originator_only" ? WORDS.pass.noted : "",
+})
+
+/** Why a file is to change, and how sure whoever proposes it is. */
+export const whyChanged = ({ reason, confidence }: Of<"file_modification">) =>
+  [reason, WORDS.pass.confidence[confidence]].filter((text) => text.trim() !== "").join(" · ")
 
 /** "src/total.ts:12:3", as editors understand it. */
 export function placeOf(location: Of<"finding">["location"]): string {

@@ -181,6 +181,7 @@ export const WORDS = {
     decisions: "Decisions on the way",
     alternatives: "Also considered",
     messages: "What it said",
+    confidence: { high: "", medium: "", low: "not sure about it" },
     objective: "Objective",
     background: "Background",
     reason: "Reason",

@@ -14,7 +14,15 @@ import type { PassSummary } from "../../../opencode/src/server/schema"
 import { SETTINGS } from "../../../opencode/src/server/settings"
 import { actionBadge, outcomeBadge, passBadge } from "../../src/components/badge-view"
 import { deed, facts, moved, needsNote, otherwise } from "../../src/components/pass-over-inbox-view"
-import { diffLines, placeOf, sorted, tabOf, timeline } from "../../src/components/pass-over-pass-view"
+import {
+  diffLines,
+  messageOf,
+  placeOf,
+  sorted,
+  tabOf,
+  timeline,
+  whyChanged,
+} from "../../src/components/pass-over-pass-view"
 import * as prefs from "../../src/components/pass-over-preferences-view"
 import {
   badged,
@@ -240,6 +248,18 @@ describe("a pass", () => {
     expect(placeOf({ path: "a.ts", line: 3, column: 4 })).toBe("a.ts:3:4")
     expect(placeOf({ path: "a.ts", column: 4 })).toBe("a.ts")
     expect(placeOf(undefined)).toBe("")
+  })
+
+  test("tells what was said, to whom, and how sure a proposal is", () => {
+    const said = (content: string, more: object = {}) =>
+      ({ type: "message", role: "assistant", content, visibility: "user_visible", ...more }) as const
+    const { messages } = sorted([said("hello"), said("{}", { role: "internal", visibility: "originator_only" })])
+    expect(messages.map(messageOf)).toEqual([{ text: "hello", left: 0, to: "" }])
+    expect(messageOf(said("psst", { visibility: "originator_only" })).to).toBe("It noted for the agent that asked")
+    expect(messageOf(said("x".repeat(20_005)))).toMatchObject({ left: 5 })
+    const change = { type: "file_modification", path: "a", old_content: "", new_content: "b", reason: "why" } as const
+    expect(whyChanged({ ...change, confidence: "low" })).toBe("why · not sure about it")
+    expect(whyChanged({ ...change, confidence: "high" })).toBe("why")
   })
 
   test("tells its story with who did what", () => {

@@ -34,6 +34,12 @@ const LIST_CHANGE = {
   confidence: "high",
 }
 
+const SAID = {
+  type: "message",
+  content: "I did not look at the invoices; they may round in another place.",
+  visibility: "user_visible",
+}
+
 const CHANGE = {
   type: "file_modification",
   path: "src/cart.js",
@@ -62,7 +68,7 @@ export function teach(world: World) {
       decision_reason: "The sum is right; the discount has the wrong sign, and the second test shows it.",
       findings: FINDINGS,
       recommendations: ["Correct the sign and run the tests again.", "Add a test for an empty cart."],
-      artifacts: [CHANGE],
+      artifacts: [CHANGE, SAID],
     })
     child.step({ input: 2_104, output: 142, cost: 0.004 })
   })

@@ -67,7 +67,10 @@ function findings(out: Output, outcome: Outcome) {
 }
 
 function artifact(item: WorkArtifact): string | undefined {
-  if (item.type === "file_modification") return `file      ${oneLine(item.path)}: ${oneLine(item.reason)}`
+  if (item.type === "file_modification") {
+    const unsure = item.confidence === "low" ? " (not sure about it)" : ""
+    return `file      ${oneLine(item.path)}: ${oneLine(item.reason)}${unsure}`
+  }
   if (item.type === "decision") return `decision  ${oneLine(item.question)}: ${item.answer}, ${oneLine(item.reasoning)}`
   if (item.type === "message") return `message   ${oneLine(item.content).slice(0, 300)}`
   return undefined
