@@ -57,7 +57,7 @@ export function ending(entry: Ended): string {
   const { pass, result } = entry
   // What stopped it says more than what could be kept of its work.
   if (!result || pass.status === "timed_out" || pass.status === "cancelled") return WORDS.status[pass.status]
-  if (result.status === "completed" && result.decision) return WORDS.verdict[result.decision]
+  if (result.status === "completed" && result.decision) return WORDS.decision[result.decision]
   const word = WORDS.outcome[result.status]
   return result.error_code ? `${word} ${result.error_code}` : word
 }

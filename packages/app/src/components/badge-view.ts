@@ -5,7 +5,7 @@ export type Tone = "quiet" | "going" | "good" | "warn" | "bad" | "you"
 /** A sign, a word and a tone: the first two say it all, so that no colour has to. */
 export type Badge = { sign: string; word: string; tone: Tone }
 
-const VERDICT = {
+const DECISION = {
   approved: { sign: "✓", tone: "good" },
   needs_modification: { sign: "✎", tone: "warn" },
   rejected: { sign: "✕", tone: "bad" },
@@ -40,6 +40,12 @@ const ACTION: Record<string, { sign: string; tone: Tone }> = {
   undone: { sign: "↶", tone: "warn" },
 }
 
+const VERDICT = {
+  VERIFIED: { sign: "✓", tone: "good" },
+  UNVERIFIED: { sign: "?", tone: "warn" },
+  BLOCKED: { sign: "■", tone: "bad" },
+} as const
+
 export const severityBadge = (severity: keyof typeof SEVERITY): Badge => ({
   ...SEVERITY[severity],
   word: WORDS.severity[severity],
@@ -48,6 +54,12 @@ export const severityBadge = (severity: keyof typeof SEVERITY): Badge => ({
 export const outcomeBadge = (outcome: keyof typeof OUTCOME): Badge => ({
   ...OUTCOME[outcome],
   word: WORDS.outcome[outcome],
+})
+
+/** What the evidence says of an outcome, whatever it says of itself. */
+export const verdictBadge = (verdict: keyof typeof VERDICT): Badge => ({
+  ...VERDICT[verdict],
+  word: WORDS.verdict[verdict],
 })
 
 export const actionBadge = (action: string): Badge => ({
@@ -60,7 +72,7 @@ type Shown = Pick<PassSummary, "status" | "result" | "live">
 /** Where a pass stands, in one word: what it decided if it did, else how it ended, else how far it is. */
 export function passBadge({ status, result, live }: Shown): Badge {
   if (result?.status === "completed" && result.decision) {
-    return { ...VERDICT[result.decision], word: WORDS.verdict[result.decision] }
+    return { ...DECISION[result.decision], word: WORDS.decision[result.decision] }
   }
   if (status === "timed_out" || status === "cancelled") {
     const tone = status === "timed_out" ? "bad" : "quiet"

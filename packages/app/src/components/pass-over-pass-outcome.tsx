@@ -4,11 +4,12 @@ import type {
   FindingArtifact,
   MessageArtifact,
 } from "../../../opencode/src/pass-over/domain/artifact"
+import type { OutputVerdict } from "../../../opencode/src/pass-over/domain/evidence-schema"
 import type { ErrorNote } from "../../../opencode/src/pass-over/domain/output"
 import { count } from "../lib/format"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
-import { outcomeBadge, severityBadge } from "./badge-view"
+import { outcomeBadge, severityBadge, verdictBadge } from "./badge-view"
 import type { Detail } from "./pass-over-pass"
 import { diffLines, messageOf, placeOf, sorted, whyChanged } from "./pass-over-pass-view"
 import { Empty } from "./state"
@@ -54,6 +55,32 @@ function Change(props: { change: FileModificationArtifact }) {
         </For>
       </pre>
     </details>
+  )
+}
+
+/** What the evidence says of it, whatever it says of itself, and which of its claims did not hold. */
+function Checked(props: { verdict: OutputVerdict }) {
+  return (
+    <section>
+      <div class="verdict">
+        <BadgeMark badge={verdictBadge(props.verdict.status)} />
+        <p class="said quiet-text">
+          {props.verdict.checked > 0 ? WORDS.pass.checked(props.verdict.checked) : WORDS.pass.checked_none}
+        </p>
+      </div>
+      <Show when={props.verdict.unresolved.length > 0}>
+        <h2 class="section-title">{WORDS.pass.doubts(props.verdict.unresolved.length)}</h2>
+        <ul class="bullets">
+          <For each={props.verdict.unresolved}>
+            {({ claim, why }) => (
+              <li class="said">
+                {claim} <span class="quiet-text">{why}</span>
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+    </section>
   )
 }
 
@@ -117,8 +144,9 @@ export function PassOutcome(props: { detail: Detail }) {
               </section>
             )}
           </Show>
-          <Errors errors={output().summary.errors ?? []} />
           <Show when={output().summary.generated_summary}>{(text) => <p class="said">{text()}</p>}</Show>
+          <Show when={output().summary.verdict}>{(verdict) => <Checked verdict={verdict()} />}</Show>
+          <Errors errors={output().summary.errors ?? []} />
           <section>
             <h2 class="section-title">
               {parts().findings.length > 0 ? WORDS.pass.findings(parts().findings.length) : WORDS.pass.no_findings}

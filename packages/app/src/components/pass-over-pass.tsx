@@ -9,7 +9,7 @@ import { go, place } from "../lib/route"
 import { useNow } from "../lib/tick"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
-import { passBadge } from "./badge-view"
+import { passBadge, verdictBadge } from "./badge-view"
 import { Chain } from "./chain"
 import { Meter } from "./meter"
 import { PassChanges } from "./pass-over-change"
@@ -48,7 +48,12 @@ function Head(props: { detail: Detail; now: number }) {
     <header class="pass-head">
       <div class="card-head">
         <Chain agents={chainOf(props.detail.pass)} />
-        <Show when={pass()}>{(shown) => <BadgeMark badge={passBadge(shown())} />}</Show>
+        <span class="badges">
+          <Show when={props.detail.output?.summary.verdict}>
+            {(verdict) => <BadgeMark badge={verdictBadge(verdict().status)} />}
+          </Show>
+          <Show when={pass()}>{(shown) => <BadgeMark badge={passBadge(shown())} />}</Show>
+        </span>
       </div>
       <h1>{props.detail.pass.objective}</h1>
       <p class="meta">

@@ -42,12 +42,13 @@ export const WORDS = {
     ended: "done",
   },
   outcome: { completed: "completed", failed: "failed", aborted: "aborted", partial: "partial" },
-  verdict: {
+  decision: {
     approved: "approved",
     rejected: "rejected",
     needs_modification: "needs modification",
     blocked: "blocked",
   },
+  verdict: { VERIFIED: "verified", UNVERIFIED: "not verified", BLOCKED: "blocked" },
   severity: { error: "error", warning: "warning", info: "info" },
   action: {
     requested: "requested",
@@ -172,6 +173,12 @@ export const WORDS = {
     not_yet: "It has not returned yet.",
     nothing: "Nothing to show here.",
     decision: "Decision",
+    checked: (checked: number) =>
+      checked === 1
+        ? "1 claim was checked against what it really did."
+        : `${checked} claims were checked against what it really did.`,
+    checked_none: "It pointed at nothing that could be checked.",
+    doubts: (count: number) => (count === 1 ? "1 claim did not hold" : `${count} claims did not hold`),
     findings: (count: number) => (count === 1 ? "1 finding" : `${count} findings`),
     no_findings: "No findings",
     fix: "Suggested fix",

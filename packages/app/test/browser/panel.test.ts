@@ -348,8 +348,18 @@ describe("the story", () => {
     writeFileSync(file, before)
     const sent = await world.ask({ objective: "Correct the discount, as a proposal" })
     if (!sent.ok) throw new Error(sent.refusal.message)
-    await sent.runner.outcome
+    const { output } = await sent.runner.outcome
     const { page, trouble, context } = await enter()
+    // What the evidence says comes first, and every claim of which it says nothing.
+    await go(page, `#/pass/${sent.runner.pass.id}/outcome`)
+    await page.locator(".pass-head .badge", { hasText: "not verified" }).waitFor()
+    const doubts = output.summary.verdict?.unresolved ?? []
+    expect(doubts.length).toBeGreaterThan(0)
+    for (const { claim, why } of doubts) {
+      const item = page.locator("li", { hasText: claim }).filter({ hasText: why }).first()
+      await item.waitFor()
+    }
+    await page.getByText("I did not look at the invoices").waitFor()
     await go(page, `#/pass/${sent.runner.pass.id}/changes`)
     await page.getByText("src/cart.js").first().waitFor()
     expect(await page.getByRole("button", { name: /^Apply/ }).isDisabled()).toBe(true)

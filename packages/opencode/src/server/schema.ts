@@ -4,6 +4,7 @@ import { WorkContext } from "../pass-over/domain/context"
 import { PassID } from "../pass-over/domain/id"
 import { TreeBudget } from "../pass-over/domain/limit"
 import { Manifest } from "../pass-over/domain/manifest"
+import { VerdictStatus } from "../pass-over/domain/evidence-schema"
 import { OutputStatus, ReviewDecision, WorkOutput } from "../pass-over/domain/output"
 import { Pass, PassEvent } from "../pass-over/domain/pass"
 import { Priority } from "../pass-over/domain/request"
@@ -51,7 +52,8 @@ export const PassListQuery = z.strictObject({
   trace_id: Word.optional(),
   status: list(ReturnStatus),
   outcome: list(OutputStatus),
-  verdict: list(ReviewDecision),
+  decision: list(ReviewDecision),
+  verdict: list(VerdictStatus),
   ...Period,
   text: Word.optional().describe("Every word has to occur in what was asked for or in what came back."),
   cursor: PassID.optional().describe("`next` of the page before."),
@@ -105,6 +107,7 @@ export const PassResult = named(
   z.strictObject({
     status: OutputStatus,
     decision: ReviewDecision.nullable(),
+    verdict: VerdictStatus.nullable().describe("Computed from the evidence."),
     decision_reason: Nullable.text,
     completion_reason: Nullable.text,
     issues_found: z.int(),
@@ -270,6 +273,7 @@ export const Statistics = named(
     tokens: z.number(),
     cost: z.number(),
     by_status: z.record(z.string(), z.int()),
+    by_decision: z.record(z.string(), z.int()),
     by_verdict: z.record(z.string(), z.int()),
     pairs: z.array(
       z.strictObject({

@@ -85,16 +85,25 @@ test("a pass is listed, and shown with what came of it, by a part of its id", as
 
   const list = await home.on({ width: 0, now }, "list")
   expect(list.out.trimEnd().split("\n")).toEqual([
-    expect.stringMatching(/^ID +WHEN +WHO +STATE +VERDICT +FINDINGS +COST +OBJECTIVE$/),
+    expect.stringMatching(/^ID +WHEN +WHO +STATE +DECISION +VERDICT +FINDINGS +COST +OBJECTIVE$/),
     expect.stringMatching(
       new RegExp(
-        `^${id.slice(-8)} +1 min 30 s ago +alice → audit +returned +needs_modification +1 +\\$0\\.02 +Check the totals of June$`,
+        `^${id.slice(-8)} +1 min 30 s ago +alice → audit +returned +needs_modification +UNVERIFIED +1 +\\$0\\.02 +Check the totals of June$`,
       ),
     ),
   ])
   expect((await home.run("list", "--json")).json()).toMatchObject({
-    passes: [{ id, result: { decision: "needs_modification" } }],
+    passes: [{ id, result: { decision: "needs_modification", verdict: "UNVERIFIED" } }],
   })
+  const none = "No passes like this"
+  expect((await home.run("list", "--verdict", "unverified", "--decision", "needs_modification")).out).toContain("alice")
+  expect((await home.run("list", "--verdict", "VERIFIED,BLOCKED")).out).toContain(none)
+  expect((await home.run("list", "--decision", "approved")).out).toContain(none)
+  const wrong = await home.run("list", "--verdict", "approved")
+  expect([wrong.code, wrong.err]).toEqual([
+    EXIT.usage,
+    expect.stringContaining('--verdict knows VERIFIED, UNVERIFIED, BLOCKED, not "approved"'),
+  ])
 
   for (const part of [id, id.slice(-8), id.slice(-5).toUpperCase(), id.slice(0, 30)]) {
     const show = await home.run("show", part)
@@ -102,6 +111,7 @@ test("a pass is listed, and shown with what came of it, by a part of its id", as
     expect(show.out).toContain("audit: needs_modification · 1 finding")
     expect(show.out).toContain("  error   src/total.ts:3: sums the wrong column (logic)")
     expect(show.out).toContain("asked    Check the totals of June")
+    expect(show.out).toContain("not verified: ")
     // eslint-disable-next-line no-control-regex
     expect(show.out).not.toMatch(/\u001b/)
   }

@@ -85,8 +85,10 @@ describe("passes", () => {
       "status=waiting_for_return": 0,
       "outcome=completed": 2,
       "outcome=failed": 0,
-      "verdict=approved": 2,
-      "verdict=rejected,blocked": 0,
+      "decision=approved": 2,
+      "decision=rejected,blocked": 0,
+      "verdict=UNVERIFIED": 2,
+      "verdict=VERIFIED,BLOCKED": 0,
       [`start_time=${first.time_created + 1}`]: 0,
       [`end_time=${first.time_created}`]: 2,
       "start_time=2020-01-01": 2,
@@ -270,7 +272,8 @@ describe("what was written down", () => {
       refused: 0,
       tokens: 360,
       by_status: { completed: 3 },
-      by_verdict: { approved: 3 },
+      by_decision: { approved: 3 },
+      by_verdict: { UNVERIFIED: 3 },
     })
     expect(sums.cost).toBeCloseTo(0.03)
     expect(sums.pairs).toMatchObject([{ from: "alice", to: "audit", passes: 3, completed: 3 }])

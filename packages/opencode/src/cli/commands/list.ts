@@ -2,6 +2,8 @@ import { sep } from "node:path"
 import { money } from "../../pass-over/domain/envelope"
 import { readable } from "../../pass-over/domain/time"
 import type { Pass } from "../../pass-over/domain/pass"
+import { VerdictStatus } from "../../pass-over/domain/evidence-schema"
+import { ReviewDecision } from "../../pass-over/domain/output"
 import { ReturnStatus } from "../../pass-over/domain/return-context"
 import type { PassRow } from "../../pass-over/service/port-query"
 import type { Store } from "../../pass-over/service/port"
@@ -25,7 +27,7 @@ const STYLES: Record<ReturnStatus, Style> = {
 export const stateOf = ({ status }: Pass): string =>
   status === "waiting_for_return" ? "running" : status === "initial" ? "not started" : status
 
-export const verdictOf = ({ result }: PassRow) =>
+export const cameTo = ({ result }: PassRow) =>
   result === null ? "" : result.status === "completed" ? (result.decision ?? "completed") : result.status
 
 const ago = (ms: number) => (ms < 1_000 ? "now" : `${readable(ms)} ago`)
@@ -46,15 +48,22 @@ export async function ofProject(
     .slice(0, query.limit)
 }
 
-function statuses(given: string | undefined): ReturnStatus[] | undefined {
-  if (given === undefined) return undefined
-  if (given === "running") return ["initial", "waiting_for_return"]
-  return given.split(",").map((word) => {
-    const parsed = ReturnStatus.safeParse(word)
-    if (parsed.success) return parsed.data
-    throw usage(`--status knows running, ${ReturnStatus.options.join(", ")}, not "${word}".`)
+/** Words of an enum, with commas between them. */
+function words<T extends string>(
+  given: string | undefined,
+  flag: string,
+  known: { options: readonly T[] },
+  more = "",
+): T[] | undefined {
+  return given?.split(",").map((word) => {
+    const found = known.options.find((one) => one.toLowerCase() === word.trim().toLowerCase())
+    if (found !== undefined) return found
+    throw usage(`${flag} knows ${more}${known.options.join(", ")}, not "${word}".`)
   })
 }
+
+const statuses = (given: string | undefined): ReturnStatus[] | undefined =>
+  given === "running" ? ["initial", "waiting_for_return"] : words(given, "--status", ReturnStatus, "running, ")
 
 function print(out: Output, rows: readonly PassRow[], now: number) {
   out.table(
@@ -63,7 +72,8 @@ function print(out: Output, rows: readonly PassRow[], now: number) {
       { title: "WHEN", align: "right", rank: 2 },
       { title: "WHO" },
       { title: "STATE" },
-      { title: "VERDICT", rank: 1 },
+      { title: "DECISION", rank: 1 },
+      { title: "VERDICT", rank: 6 },
       { title: "FINDINGS", align: "right", rank: 4 },
       { title: "COST", align: "right", rank: 5 },
       { title: "OBJECTIVE", grow: true, rank: 3 },
@@ -75,7 +85,8 @@ function print(out: Output, rows: readonly PassRow[], now: number) {
         ago(now - pass.time_created),
         `${pass.originating_agent_id} → ${pass.subagent_id}`,
         { text: stateOf(pass), paint: (cell) => out.paint(STYLES[pass.status], cell) },
-        verdictOf(row),
+        cameTo(row),
+        result?.verdict ?? "",
         result && result.issues_found > 0 ? String(result.issues_found) : "",
         result && result.cost > 0 ? money(result.cost) : "",
         pass.objective,
@@ -89,6 +100,8 @@ async function run({ out, options, directory, now }: Invocation) {
     limit: count(options, "limit", 20),
     agent: text(options, "agent"),
     status: statuses(text(options, "status")),
+    decision: words(text(options, "decision"), "--decision", ReviewDecision),
+    verdict: words(text(options, "verdict"), "--verdict", VerdictStatus),
     text: text(options, "search"),
   }
   const rows = await withHistory<PassRow[]>([], ({ store }) =>
@@ -102,7 +115,7 @@ async function run({ out, options, directory, now }: Invocation) {
     out.line(
       options.all === true
         ? "No passes yet."
-        : `No passes ${query.status || query.agent || query.text ? "like this " : "yet "}in ${projectRoot(directory)}. --all shows those of every project.`,
+        : `No passes ${query.status || query.decision || query.verdict || query.agent || query.text ? "like this " : "yet "}in ${projectRoot(directory)}. --all shows those of every project.`,
     )
     return EXIT.ok
   }
@@ -116,10 +129,17 @@ export const list: Command = {
   options: [
     { flags: "--all", text: "of every project" },
     { flags: "--status <words>", text: "running, or states with commas between them" },
+    { flags: "--decision <words>", text: "approved, rejected, needs_modification or blocked" },
+    { flags: "--verdict <words>", text: "VERIFIED, UNVERIFIED or BLOCKED" },
     { flags: "--agent <name>", text: "with this agent on either side" },
     { flags: "--search <text>", text: "with this in what was asked or answered" },
     { flags: "--limit <n>", text: "how many at most (20)" },
   ],
-  examples: ["pass-over list", "pass-over list --status running --all", "pass-over list --agent audit --json"],
+  examples: [
+    "pass-over list",
+    "pass-over list --status running --all",
+    "pass-over list --verdict UNVERIFIED",
+    "pass-over list --agent audit --json",
+  ],
   run,
 }

@@ -85,6 +85,8 @@ export function ending(out: Output, outcome: Outcome) {
   for (const { code, message } of output.summary.errors ?? [])
     out.line(out.paint("yellow", `${code} on the way: ${oneLine(message)}`))
   if (output.summary.decision_reason) out.line(clean(output.summary.decision_reason))
+  for (const { claim, why } of output.summary.verdict?.unresolved ?? [])
+    out.line(out.paint("yellow", `not verified: ${oneLine(claim)} (${oneLine(why)})`))
   if (outcome.held)
     out.line(out.paint("yellow", "It waits for a person before it reaches its originator: pass-over inbox."))
   findings(out, outcome)

@@ -1,3 +1,4 @@
+import type { VerdictStatus } from "../domain/evidence-schema"
 import type { PassID } from "../domain/id"
 import type { OutputStatus, ReviewDecision } from "../domain/output"
 import type { Pass } from "../domain/pass"
@@ -15,7 +16,8 @@ export type PassQuery = {
   trace_id?: string | undefined
   status?: readonly ReturnStatus[] | undefined
   outcome?: readonly OutputStatus[] | undefined
-  verdict?: readonly ReviewDecision[] | undefined
+  decision?: readonly ReviewDecision[] | undefined
+  verdict?: readonly VerdictStatus[] | undefined
   start_time?: number | undefined
   end_time?: number | undefined
   text?: string | undefined
@@ -28,6 +30,7 @@ export type PassQuery = {
 export type PassResult = {
   status: OutputStatus
   decision: ReviewDecision | null
+  verdict: VerdictStatus | null
   decision_reason: string | null
   completion_reason: string | null
   issues_found: number
@@ -48,6 +51,7 @@ export type Statistics = {
   tokens: number
   cost: number
   by_status: Record<string, number>
+  by_decision: Record<string, number>
   by_verdict: Record<string, number>
   pairs: { from: string; to: string; passes: number; completed: number; cost: number; duration_ms: number | null }[]
 }

@@ -41,15 +41,16 @@ export function statistics(base: Base, query: Narrow): Statistics {
   const outcomes = db
     .select({
       status: WorkOutputTable.status,
-      verdict: sql<string | null>`json_extract(${WorkOutputTable.summary}, '$.decision')`,
+      decision: sql<string | null>`json_extract(${WorkOutputTable.summary}, '$.decision')`,
+      verdict: sql<string | null>`json_extract(${WorkOutputTable.summary}, '$.verdict.status')`,
       passes: count(),
     })
     .from(WorkOutputTable)
     .innerJoin(PassOverRequestTable, eq(PassOverRequestTable.id, WorkOutputTable.work_id))
     .where(requested(query))
-    .groupBy(WorkOutputTable.status, sql`2`)
+    .groupBy(WorkOutputTable.status, sql`2`, sql`3`)
     .all()
-  const by = (key: "status" | "verdict") =>
+  const by = (key: "status" | "decision" | "verdict") =>
     Object.fromEntries(
       [...Map.groupBy(outcomes, (row) => row[key] ?? "none")].map(([name, rows]) => [
         name,
@@ -91,6 +92,7 @@ export function statistics(base: Base, query: Narrow): Statistics {
     tokens: all?.tokens ?? 0,
     cost: all?.cost ?? 0,
     by_status: by("status"),
+    by_decision: by("decision"),
     by_verdict: by("verdict"),
     pairs,
   }

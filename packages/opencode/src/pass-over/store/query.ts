@@ -23,7 +23,8 @@ function holds(columns: readonly (SQLiteColumn | SQL)[], text: string | undefine
   return and(...words.map((word) => or(...columns.map((column) => sql`${like(column, pattern(word))} escape '\\'`))))
 }
 
-const VERDICT = sql<string>`json_extract(${WorkOutputTable.summary}, '$.decision')`
+const DECISION = sql<string>`json_extract(${WorkOutputTable.summary}, '$.decision')`
+const VERDICT = sql<string>`json_extract(${WorkOutputTable.summary}, '$.verdict.status')`
 
 function toResult(row: Row<typeof WorkOutputTable> | null): PassResult | null {
   if (row === null) return null
@@ -31,6 +32,7 @@ function toResult(row: Row<typeof WorkOutputTable> | null): PassResult | null {
   return {
     status: row.status,
     decision: summary.decision ?? null,
+    verdict: summary.verdict?.status ?? null,
     decision_reason: summary.decision_reason ?? null,
     completion_reason: row.completion_reason,
     issues_found: summary.issues_found,
@@ -54,6 +56,7 @@ const where = (query: PassQuery) =>
     ),
     oneOf(ReturnContextTable.status, query.status),
     oneOf(WorkOutputTable.status, query.outcome),
+    oneOf(DECISION, query.decision),
     oneOf(VERDICT, query.verdict),
     since(PassOverRequestTable.time_created, query.start_time),
     until(PassOverRequestTable.time_created, query.end_time),
