@@ -69,8 +69,15 @@ function inherit(program: Program) {
 
 type Failure = { exit: ExitCode; message: string; suggestion?: string | undefined; code: string }
 
+/** The command that was meant, as far as it can be told, with what comes before it: its help is what helps. */
+function meant(program: Program, argv: readonly string[]): string {
+  const found = argv.reduce((at, word) => at.commands.find((below) => below.name() === word) ?? at, program)
+  const path = (one: Program): string => (one.parent ? `${path(one.parent)} ${one.name()}` : one.name())
+  return path(found)
+}
+
 /** Whatever went wrong as a sentence. What we did not foresee is ours, and its stack is of no use to a user. */
-function failure(error: unknown): Failure {
+function failure(error: unknown, called: string): Failure {
   if (error instanceof Stop) {
     return { exit: error.exit, message: error.message, suggestion: error.suggestion, code: error.code ?? "FAILED" }
   }
@@ -83,7 +90,7 @@ function failure(error: unknown): Failure {
       .join(" ")
       .trim()
       .replace(/^\((.*)\)$/, "$1")
-    return { exit: EXIT.usage, message, suggestion: hint || "pass-over --help lists everything.", code: "USAGE" }
+    return { exit: EXIT.usage, message, suggestion: hint || `${called} --help shows how it is called.`, code: "USAGE" }
   }
   const said = error instanceof Error ? error.message : String(error)
   return {
@@ -127,7 +134,7 @@ export async function execute(argv: readonly string[], world: World): Promise<Ex
       world.write(help.text)
       return EXIT.ok
     }
-    const failed = failure(error)
+    const failed = failure(error, meant(program, argv))
     tell(failed, out, terminal)
     return failed.exit
   }

@@ -49,7 +49,6 @@ export function edited(preferences: PassOverPreferences, { key, set }: Preferenc
   const group = without({ ...groupOf(preferences, key), ...set })
   const parsed = parse(placed(preferences, key, group))
   if (parsed.ok) return { ok: true, preferences: parsed.preferences, group: groupOf(parsed.preferences, key) }
-  const [first] = parsed.problems
   const conflict = parsed.problems.every((problem) => problem.code === PassOverErrorCode.PREFERENCE_CONFLICT)
   return {
     ok: false,
@@ -57,7 +56,7 @@ export function edited(preferences: PassOverPreferences, { key, set }: Preferenc
       conflict ? PassOverErrorCode.PREFERENCE_CONFLICT : PassOverErrorCode.CONFIG_INVALID,
       parsed.problems.map(describeProblem).join("\n"),
       {
-        suggestion: first?.suggestion ?? "Correct the value and try again.",
+        suggestion: "Correct it and try again; docs/configuration.md has every setting.",
         detail: { problems: parsed.problems },
       },
     ),
