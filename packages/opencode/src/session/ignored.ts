@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs"
-import { dirname, join, posix } from "node:path"
+import { existsSync, readFileSync, realpathSync } from "node:fs"
+import { dirname, join, posix, relative, sep } from "node:path"
 import ignore, { type Ignore } from "ignore"
 import { once } from "remeda"
 
@@ -23,16 +23,29 @@ function above(path: string): string[] {
   return folder === "." || dirname(folder) === folder ? [""] : [...above(folder), folder]
 }
 
+/** The repository that a folder lies in, whose ignore files hold for it too; itself where it lies in none. */
+function topOf(directory: string, at = directory): string {
+  if (existsSync(join(at, ".git"))) return at
+  const up = dirname(at)
+  return up === at ? directory : topOf(directory, up)
+}
+
 /** Reads each folder's ignore file once, when a path below it is asked for. */
 export function createIgnored(directory: string): Ignored {
+  const place = once(() => {
+    const folder = realpathSync(directory)
+    const top = topOf(folder)
+    return { top, prefix: relative(top, folder).split(sep).join("/") }
+  })
   const known = new Map<string, Ignore | undefined>()
   const rules = (folder: string) => {
-    if (!known.has(folder)) known.set(folder, rulesIn(join(directory, folder)))
+    if (!known.has(folder)) known.set(folder, rulesIn(join(place().top, folder)))
     return known.get(folder)
   }
-  return (path) => {
-    if (path.startsWith("..") || path.startsWith("/")) return true
-    if (always().ignores(path)) return true
+  return (local) => {
+    if (local.startsWith("..") || local.startsWith("/")) return true
+    if (always().ignores(local)) return true
+    const path = posix.join(place().prefix, local)
     let verdict = false
     // What a deeper folder says comes later, and the last word holds.
     for (const folder of above(path)) {

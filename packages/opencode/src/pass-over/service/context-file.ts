@@ -61,7 +61,7 @@ export type FileItem = { value: ContextFile; item: ManifestItem }
 const unread = ({ path, metadata }: ContextFile) => {
   if (secretFile(path)) return "may hold secrets; never goes along"
   if (metadata?.is_binary) return "binary"
-  return metadata ? "ignored, outside the project or not a plain file" : "could not be read"
+  return metadata ? "ignored by the project, and not named in the call" : "could not be read"
 }
 
 const LEAST = 120

@@ -67,6 +67,7 @@ async function find({ host }: GatherDeps, wanted: Wanted, preference: Effective)
       ? await host.files(
           named.map(({ path }) => path),
           wanted.directory,
+          named.flatMap(({ path, asked }) => (asked ? [] : [path])),
         )
       : []
   const files = read.flatMap((value, index) => {
