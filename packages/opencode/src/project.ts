@@ -63,7 +63,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
   const project: Project = {
     directory,
     ...(home ? { tree: input.directory } : {}),
-    host: createRoutedHost(createHost({ client, directory: input.directory, observed }), hostAt(input)),
+    host: createRoutedHost(createHost({ client, observed }), hostAt(input)),
     // Asked each time in a tree: those are its project's, and it is theirs only while somebody below is at work.
     get workspaces() {
       return home ? workspacesInside(engine, home, input) : own

@@ -17,7 +17,6 @@ import { bringResult } from "./result-message"
 
 export type HostOptions = {
   client: Client
-  directory: string
   observed: Observed
 }
 
@@ -46,7 +45,7 @@ type Reading = Pick<
   "sessionRules" | "agents" | "messages" | "todos" | "files" | "nearby" | "generate" | "directoryOf" | "root"
 >
 
-function createReading({ client, directory, observed }: HostOptions): Reading {
+function createReading({ client, observed }: HostOptions): Reading {
   let agents: Promise<AgentInfo[]> | undefined
 
   const loadAgents = async () => {
@@ -97,9 +96,10 @@ function createReading({ client, directory, observed }: HostOptions): Reading {
     todos: async (session_id) =>
       observed.todos(session_id) ?? call("read a session's todos", client.session.todo({ sessionID: session_id })),
 
-    files: async (paths, _directory, found) => readFiles(paths, directory, found),
+    // Not always where this host is: a child that goes on below another reads that one's tree.
+    files: readFiles,
 
-    nearby: async (ask) => nearby(ask, directory),
+    nearby,
 
     generate: (input) => askSmallModel(client, input),
 

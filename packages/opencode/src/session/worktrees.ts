@@ -20,7 +20,7 @@ export const hostAt =
   (input: Input) =>
   (directory: string): Host => {
     enterTree(directory, homeOf(input.directory) ?? input)
-    return createHost({ client: connect({ ...input, directory }), directory, observed: earAt(directory) })
+    return createHost({ client: connect({ ...input, directory }), observed: earAt(directory) })
   }
 
 const VERSION = "1.18.33"

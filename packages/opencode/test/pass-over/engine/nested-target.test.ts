@@ -7,6 +7,9 @@ import { allowChange } from "../../../src/pass-over/service/change/approve"
 import { AUTO, appliesItself, autoApply } from "../../../src/pass-over/service/change/auto"
 import { mergeWithPresent } from "../../../src/pass-over/service/change/merge"
 import { recoverApplies } from "../../../src/pass-over/service/change/recover"
+import type { Client } from "../../../src/session/client"
+import { createHost } from "../../../src/session/host"
+import { createObserved } from "../../../src/session/observed"
 import { attendReworks } from "../../../src/pass-over/service/change/rework"
 import { sendBack } from "../../../src/pass-over/service/change/send-back"
 import { tellApplied } from "../../../src/pass-over/service/change/tell"
@@ -172,11 +175,13 @@ test("what applies itself does so in the tree above, and never in the project on
 
 test("what a person sends back of it is done again in its place: in the tree above while that is there, then on the project", async () => {
   using world = createNestedWorld(FILES)
-  const { engine, deps } = world
+  const { engine, deps, host } = world
+  const { files, nearby } = createHost({ client: {} as Client, observed: createObserved() })
+  Object.assign(host, { files, nearby })
   engine.projects.set(world.directory, world.project)
   const sent = async (pass: Pass, script: Parameters<NestedWorld["plays"]>[1]) => {
     const change = (await changed(world, pass))!
-    const verdicts = [{ path: "made.txt", hunk: null, accepted: false, reason: "no" }]
+    const verdicts = [{ path: "made.txt", hunk: null, accepted: false, reason: "as in later.txt" }]
     await review(deps, { pass, change, verdicts, actor: "ada" })
     world.plays("audit", script)
     await sendBack(engine, deps, { pass, change, actor: "ada", rework: true })
@@ -187,6 +192,11 @@ test("what a person sends back of it is done again in its place: in the tree abo
     return again.pass
   }
   const seen = {} as { again: Pass }
+  const along = async ({ id }: Pass) => {
+    const kept = await engine.store.request(id)
+    const read = kept?.request.work_context.files ?? []
+    return read.flatMap(({ path, content }) => (path === "later.txt" ? [{ path, content }] : []))
+  }
   const script = (found: (string | undefined)[]) => async (audit: Working) => {
     found.push(read(audit.tree, "made.txt"), read(audit.tree, "later.txt"))
     put(audit.tree, "made.txt", "made better\n")
@@ -202,12 +212,15 @@ test("what a person sends back of it is done again in its place: in the tree abo
     const found: (string | undefined)[] = []
     seen.again = await sent(first.pass, script(found))
     expect(found).toEqual(["made\n", "later\n"])
+    // What goes along is read where the one above works.
+    expect(await along(seen.again)).toEqual([{ path: "later.txt", content: "later\n" }])
     expect((await changed(world, seen.again))?.directory).toBe(scout.tree)
     await back(scout)
   })
   const found: (string | undefined)[] = []
   const last = await sent(seen.again, script(found))
   expect(found).toEqual(["made better\n", undefined])
+  expect(await along(last)).toEqual([])
   expect((await changed(world, last))?.directory).toBe(world.directory)
 })
 
