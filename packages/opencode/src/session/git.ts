@@ -29,26 +29,34 @@ function environment({ git_dir, work_tree, index }: GitPlace) {
     ...Object.fromEntries(inherited),
     LC_ALL: "C",
     GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
     ...(git_dir ? { GIT_DIR: git_dir } : {}),
     ...(work_tree ? { GIT_WORK_TREE: work_tree } : {}),
     ...(index ? { GIT_INDEX_FILE: index } : {}),
   }
 }
 
-export function spawnGit(place: GitPlace, args: readonly string[], stdin?: string) {
+type Running = { stdin?: string; timeout_ms?: number }
+
+export function spawnGit(place: GitPlace, args: readonly string[], { stdin, timeout_ms }: Running = {}) {
   return Bun.spawn(["git", ...QUIET, ...args], {
     cwd: place.cwd,
     env: environment(place),
     stdin: stdin === undefined ? "ignore" : Buffer.from(stdin),
     stdout: "pipe",
     stderr: "pipe",
+    ...(timeout_ms === undefined ? {} : { timeout: timeout_ms }),
   })
 }
 
-/** What a git command says, or an error with its last words. */
-export async function git(place: GitPlace, args: readonly string[], stdin?: string): Promise<string> {
-  const child = spawnGit(place, args, stdin)
-  const [out, problem, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+/** What a git command says, or an error with its last words; also one that has not ended in time. */
+export async function git(place: GitPlace, args: readonly string[], running: Running = {}): Promise<string> {
+  const child = spawnGit(place, args, running)
+  const said = Promise.all([child.stdout.text(), child.stderr.text()])
+  const code = await child.exited
+  // What it has started may still hold its output open.
+  if (child.signalCode !== null) throw new GitError(`git ${args[0]} was ended by ${child.signalCode}`)
+  const [out, problem] = await said
   if (code === 0) return out
   throw new GitError(`git ${args[0]} ended with ${code}: ${problem.trim().slice(-500)}`)
 }

@@ -1,21 +1,11 @@
 import type { Nearby } from "../pass-over/service/port-host"
+import { git } from "./git"
 
 const MOST = 20
 const PATIENCE_MS = 2_000
-// A repository can name programs that git starts; none of them is wanted here.
-const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"]
 
-async function git(directory: string, args: readonly string[]): Promise<string> {
-  const child = Bun.spawn(["git", "-C", directory, ...SAFE, ...args], {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-    env: { ...process.env, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },
-    timeout: PATIENCE_MS,
-  })
-  const output = await new Response(child.stdout).text()
-  return (await child.exited) === 0 ? output : ""
-}
+/** What git says; nothing where there is no repository, or where it takes too long to be waited for. */
+const said = (cwd: string, args: readonly string[]) => git({ cwd }, args, { timeout_ms: PATIENCE_MS }).catch(() => "")
 
 /** "XY path", and for a rename the old path in the next field. */
 function changed(status: string): string[] {
@@ -37,11 +27,11 @@ export async function nearby(ask: { names: readonly string[]; changed: boolean }
   const patterns = ask.names.filter((name) => PLAIN.test(name)).map((name) => `:(glob)**/${name}`)
   const [status, listed] = await Promise.all([
     ask.changed
-      ? git(directory, ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", "."])
+      ? said(directory, ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", "."])
       : "",
-    patterns.length > 0 ? git(directory, ["ls-files", "-z", "-co", "--exclude-standard", "--", ...patterns]) : "",
+    patterns.length > 0 ? said(directory, ["ls-files", "-z", "-co", "--exclude-standard", "--", ...patterns]) : "",
   ])
-  const prefix = status === "" ? "" : (await git(directory, ["rev-parse", "--show-prefix"])).trim()
+  const prefix = status === "" ? "" : (await said(directory, ["rev-parse", "--show-prefix"])).trim()
   const local = changed(status).flatMap((path) => (path.startsWith(prefix) ? [path.slice(prefix.length)] : []))
   return { named: listed.split("\0").filter(Boolean).slice(0, MOST), changed: local.slice(0, MOST) }
 }

@@ -109,11 +109,9 @@ function entries(raw: string): Entry[] {
 /** The contents of objects, in the order in which they were asked for. */
 async function* contents(shadow: Shadow, objects: readonly string[]): AsyncGenerator<[string, Uint8Array]> {
   if (objects.length === 0) return
-  const child = spawnGit(
-    { git_dir: shadow.git_dir, cwd: shadow.git_dir },
-    ["cat-file", "--batch"],
-    `${objects.join("\n")}\n`,
-  )
+  const child = spawnGit({ git_dir: shadow.git_dir, cwd: shadow.git_dir }, ["cat-file", "--batch"], {
+    stdin: `${objects.join("\n")}\n`,
+  })
   const reader = child.stdout.getReader()
   let held = new Uint8Array()
   const more = async () => {
@@ -203,7 +201,7 @@ export async function asBefore(shadow: Shadow, { from, to, index, paths }: Askin
     // What is to go goes first: it may lie where something of the earlier one does.
     const gone = lines.filter((line) => line.startsWith("0 "))
     const back = lines.filter((line) => !line.startsWith("0 "))
-    await git(place, ["update-index", "-z", "--index-info"], [...gone, ...back].join(""))
+    await git(place, ["update-index", "-z", "--index-info"], { stdin: [...gone, ...back].join("") })
     return (await git(place, ["write-tree"])).trim()
   } finally {
     await rm(seedPath(index), { force: true })

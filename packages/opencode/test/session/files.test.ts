@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { readFiles } from "../../src/session/files"
+import { git, GitError } from "../../src/session/git"
 import { createIgnored } from "../../src/session/ignored"
 import { nearby } from "../../src/session/nearby"
 
@@ -14,7 +15,7 @@ const write = (path: string, content: string | Uint8Array) => {
   writeFileSync(whole, content)
 }
 
-const git = (...args: string[]) => Bun.spawnSync(["git", "-C", held.project, ...args])
+const run = (...args: string[]) => Bun.spawnSync(["git", "-C", held.project, ...args])
 
 beforeAll(() => {
   held.root = mkdtempSync(join(tmpdir(), "files-"))
@@ -37,11 +38,11 @@ beforeAll(() => {
   writeFileSync(join(held.root, "outside.txt"), "outside")
   symlinkSync(join(held.project, ".env"), join(held.project, "innocent.txt"))
   symlinkSync(join(held.root, "outside.txt"), join(held.project, "inside.txt"))
-  git("init", "-q")
-  git("config", "user.email", "a@example.org")
-  git("config", "user.name", "a")
-  git("add", "src/a.ts", ".gitignore")
-  git("commit", "-qm", "first")
+  run("init", "-q")
+  run("config", "user.email", "a@example.org")
+  run("config", "user.name", "a")
+  run("add", "src/a.ts", ".gitignore")
+  run("commit", "-qm", "first")
   write("src/a.ts", "const a = 2\n")
 })
 afterAll(() => rmSync(held.root, { recursive: true }))
@@ -114,12 +115,45 @@ test("ignore files hold for their folders, and a deeper one may take back what o
   expect(paths.map(ignored)).toEqual([true, true, false, true, false, true, true, true])
 })
 
+test("ignore files of a repository hold for a project that is a folder of it", () => {
+  const ignored = createIgnored(join(held.project, "src"))
+  expect(
+    ["made.gen.ts", "deep/made.gen.ts", "kept.gen.ts", "local/x.ts", "a.ts", "../dist/out.js"].map(ignored),
+  ).toEqual([true, true, false, true, false, true])
+})
+
 describe("what git knows", () => {
   test("is files by name and what was changed, without what is ignored", async () => {
     const found = await nearby({ names: ["a.ts", "out.js", "*", "--help"], changed: true }, held.project)
     expect(found.named.toSorted()).toEqual(["src/a.ts", "src/deep/a.ts"])
     expect(found.changed).toContain("src/a.ts")
     expect(found.changed.some((path) => path.startsWith("dist"))).toBe(false)
+  })
+
+  test("is of the project that is asked about, whatever repository the environment names", async () => {
+    const other = join(held.root, "other")
+    mkdirSync(other)
+    Bun.spawnSync(["git", "-C", other, "init", "-q"])
+    writeFileSync(join(other, "elsewhere.ts"), "")
+    const before = { ...process.env }
+    Object.assign(process.env, { GIT_DIR: join(other, ".git"), GIT_WORK_TREE: other })
+    try {
+      const found = await nearby({ names: ["a.ts", "elsewhere.ts"], changed: true }, held.project)
+      expect(found.named.toSorted()).toEqual(["src/a.ts", "src/deep/a.ts"])
+      expect(found.changed).toContain("src/a.ts")
+    } finally {
+      for (const name of ["GIT_DIR", "GIT_WORK_TREE"]) {
+        if (before[name] === undefined) delete process.env[name]
+        if (before[name] !== undefined) process.env[name] = before[name]
+      }
+    }
+  })
+
+  test("is nothing where git takes longer than one waits for it", async () => {
+    const began = performance.now()
+    const slow = git({ cwd: held.project }, ["-c", "alias.nap=!sleep 5", "nap"], { timeout_ms: 100 })
+    await expect(slow).rejects.toThrow(GitError)
+    expect(performance.now() - began).toBeLessThan(4_000)
   })
 
   test("is nothing where nothing is asked, or where there is no repository", async () => {
