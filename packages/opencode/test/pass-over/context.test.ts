@@ -3,7 +3,8 @@ import { createHash } from "node:crypto"
 import { contextText } from "../../src/pass-over/domain/brief"
 import { byteLength } from "../../src/pass-over/domain/bytes"
 import type { ContextFile, ContextMessage, Todo } from "../../src/pass-over/domain/context"
-import { asksForChanges, mentioned, openErrors, writtenFiles } from "../../src/pass-over/domain/mention"
+import { asksForChanges, mentioned, writtenFiles } from "../../src/pass-over/domain/mention"
+import { openErrors } from "../../src/pass-over/domain/open-error"
 import { SHIPPED, SYSTEM, type Effective } from "../../src/pass-over/domain/preference"
 import { DIGEST_ID } from "../../src/pass-over/domain/select/choose"
 import { budgetFor, CONTEXT_TOKENS, gather, type GatherDeps, type Wanted } from "../../src/pass-over/service/context"
@@ -240,4 +241,76 @@ test("errors are open until the same call succeeds", () => {
   const messages = [tool("build", "error", "exit 1"), tool("test", "error", "exit 2"), tool("build", "completed")]
   expect(openErrors(messages)).toEqual([{ type: "bash", message: "exit 2", context: "bash test" }])
   expect(writtenFiles(messages)).toEqual([])
+})
+
+describe("a command that ended badly", () => {
+  // As the host stores it: the call went well, and how the command ended stands beside it.
+  const ran = (command: string, exit: number | null, tool_output = "") =>
+    message({
+      parts: [
+        part({
+          type: "tool",
+          tool_name: "bash",
+          tool_status: "completed",
+          tool_input: { command },
+          tool_output,
+          metadata: { output: tool_output, exit, truncated: false },
+        }),
+      ],
+    })
+  const open = (...messages: ContextMessage[]) => openErrors(messages).map(({ context }) => context)
+
+  test("is an open error with the end of what it said, until the same call ends well", () => {
+    const output = `${"a line of the build\n".repeat(100)}src/a.ts(3,1): error TS2304\n`
+    const failed = ran("tsc  -p .", 2, output)
+    const [error] = openErrors([failed])
+    expect(error).toMatchObject({ type: "bash", context: "bash tsc -p ." })
+    expect(error?.message).toStartWith("exit code 2: …")
+    expect(error?.message).toEndWith("src/a.ts(3,1): error TS2304")
+    expect(error!.message.length).toBeLessThan(430)
+    expect(open(failed, ran("tsc -p . 2>&1", 0))).toEqual([])
+    expect(open(ran("tsc -p .", 0), failed)).toEqual(["bash tsc -p ."])
+    expect(open(failed, ran("bun test", 0))).toEqual(["bash tsc -p ."])
+  })
+
+  test("is none where exit code 1 is an answer", () => {
+    const answers = [
+      "grep -q a src/a.ts",
+      "cd src && rg 'a; b' .",
+      "git diff --exit-code",
+      "test -f a.ts",
+      "npm test | grep FAIL",
+      "LC_ALL=C diff a b; cmp a b",
+      "command -v tsc",
+    ]
+    expect(open(...answers.map((command) => ran(command, 1)))).toEqual([])
+    expect(open(ran("test -d src && ls src", 1, "(no output)"))).toEqual([])
+    const failures = ["npm test", "grep a b && npm test", "echo grep; bun test", "sh check.sh"]
+    expect(open(...failures.map((command) => ran(command, 1, "1 failed"))).length).toBe(failures.length)
+    expect(open(ran("grep -q a src/none.ts", 2, "No such file"))).toEqual(["bash grep -q a src/none.ts"])
+  })
+
+  test("is one that took too long, and one of which nothing is known changes nothing", () => {
+    const late = "(no output)\n<shell_metadata>\nshell tool terminated command after exceeding timeout 500 ms."
+    expect(open(ran("bun test", null, late))).toEqual(["bash bun test"])
+    expect(open(ran("bun test", 1, "1 fail"), ran("bun test", null, "stopped by the user"))).toEqual(["bash bun test"])
+    expect(open(ran("bun test", null, "stopped by the user"))).toEqual([])
+  })
+
+  test("is left behind after fifty other calls, and no more than the last five are kept", () => {
+    const fine = (count: number) => Array.from({ length: count }, (_, at) => ran(`cat ${at}`, 0))
+    expect(open(ran("make", 2), ...fine(49))).toEqual(["bash make"])
+    expect(open(ran("make", 2), ...fine(50))).toEqual([])
+    const many = Array.from({ length: 9 }, (_, at) => ran(`make ${at}`, 2))
+    expect(open(...many)).toEqual([4, 5, 6, 7, 8].map((at) => `bash make ${at}`))
+  })
+
+  test("is cut after its secrets are taken out, and not before", async () => {
+    const secret = `ghp_${"a1B2".repeat(9)}`
+    const history = [ran("make", 2, `token ${secret}${" x".repeat(190)}`)]
+    const { context, manifest } = await scene({ history }).run()
+    expect(context.errors?.[0]?.message).toContain("exit code 2")
+    expect(JSON.stringify(context.errors)).not.toContain("a1B2")
+    expect(manifest.items.find(({ kind }) => kind === "error")?.taken).toBe("whole")
+  })
 })

@@ -1,4 +1,4 @@
-import type { ContextError, ContextMessage, MessagePart } from "./context"
+import type { ContextMessage, MessagePart } from "./context"
 
 const TEXT = 20_000
 const MOST = 40
@@ -42,34 +42,4 @@ export function writtenFiles(messages: readonly ContextMessage[]): string[] {
       .flatMap(written),
   )
   return [...new Set(paths.toReversed())].slice(0, MOST)
-}
-
-const MOST_ERRORS = 10
-const ERROR = 400
-const CONTEXT = 200
-
-const clip = (value: string, room: number) => (value.length <= room ? value : `${value.slice(0, room - 1)}…`)
-
-/** What a call is about, to tell a second try from something else. */
-function subject({ tool_name, tool_input: input = {} }: MessagePart): string {
-  const about = input.command ?? input.filePath ?? input.path ?? input.pattern ?? input.url ?? input.query
-  return clip(`${tool_name} ${typeof about === "string" ? about : ""}`.trim(), CONTEXT)
-}
-
-/** Errors that stand: the last try of a call failed. The most recent ones, in order. */
-export function openErrors(messages: readonly ContextMessage[]): ContextError[] {
-  const last = new Map<string, ContextError | undefined>()
-  for (const part of messages.flatMap(({ parts }) => parts)) {
-    if (part.type !== "tool" || !part.tool_name) continue
-    if (part.tool_status !== "error" && part.tool_status !== "completed") continue
-    const about = subject(part)
-    last.delete(about)
-    last.set(
-      about,
-      part.tool_status === "error"
-        ? { type: part.tool_name, message: clip(part.tool_error ?? "failed", ERROR), context: about }
-        : undefined,
-    )
-  }
-  return [...last.values()].filter((error) => error !== undefined).slice(-MOST_ERRORS)
 }

@@ -3,7 +3,7 @@ import { byteLength as size } from "../domain/bytes"
 import type { ContextError, ContextFile, ContextMessage, Todo, WorkContext } from "../domain/context"
 import { toolResults } from "../domain/extract"
 import { manifest, type Manifest, type ManifestItem } from "../domain/manifest"
-import { openErrors } from "../domain/mention"
+import { openErrors } from "../domain/open-error"
 import type { Effective } from "../domain/preference"
 import { scan } from "../domain/select/words"
 import { redactDeep } from "../domain/secret"
@@ -49,14 +49,11 @@ export type Rank = (objective: string, messages: readonly ContextMessage[]) => P
 
 export type GatherDeps = { host: Host; tokens: Tokens; hash: (text: string) => string; rank?: Rank | undefined }
 
-type Found = {
-  history: ContextMessage[]
-  todos: Todo[]
-  errors: ContextError[]
-  files: { value: ContextFile; named: Named }[]
-}
+type Read = { history: ContextMessage[]; todos: Todo[]; files: { value: ContextFile; named: Named }[] }
 
-async function find({ host }: GatherDeps, wanted: Wanted, preference: Effective): Promise<Found> {
+type Found = Read & { errors: ContextError[] }
+
+async function find({ host }: GatherDeps, wanted: Wanted, preference: Effective): Promise<Read> {
   const [history, todos] = await Promise.all([
     preference.pass_context ? (wanted.history?.() ?? host.messages(wanted.session_id)) : [],
     preference.pass_context ? host.todos(wanted.session_id) : [],
@@ -75,7 +72,7 @@ async function find({ host }: GatherDeps, wanted: Wanted, preference: Effective)
     // What was only spoken of may be no file at all.
     return one.asked || value.content !== undefined || value.metadata ? [{ value, named: one }] : []
   })
-  return { history, todos, errors: openErrors(history), files }
+  return { history, todos, files }
 }
 
 type Limit = { bytes: number; tokens: number }
@@ -176,7 +173,8 @@ async function counting(deps: GatherDeps, found: Found, limit: Limit): Promise<C
 export async function gather(deps: GatherDeps, wanted: Wanted, preference: Effective): Promise<Gathered> {
   const limit = { bytes: preference.max_context_size_bytes, tokens: budgetFor(wanted.model) }
   // Before anything is cut, counted or hashed: half of a secret is not recognised any more.
-  const found = redactDeep(await find(deps, wanted, preference))
+  const read = redactDeep(await find(deps, wanted, preference))
+  const found = { ...read, errors: openErrors(read.history) }
   const counted = await counting(deps, found, limit)
   const { weigh, count, exact } = counted
   const query = new Set(scan(wanted.objective).terms)

@@ -78,6 +78,7 @@ test("review and fix the build errors", async () => {
     agents: {
       alice: [
         // Steps 1 and 2: she sees build errors and passes them over.
+        call("bash", { command: "sh check.sh", description: "Runs the build" }),
         call("pass_over", {
           subagent: "audit",
           objective: "Find out why the build fails and propose corrections",
@@ -124,6 +125,7 @@ test("review and fix the build errors", async () => {
   const [first] = model.requests({ agent: "audit" })
   expect(first?.user).toContain("src/tax.ts")
   expect(first?.user).toContain("const tax = (x: number)")
+  expect(first?.user).toMatch(/## Open errors\n- bash: exit code 1: build failed \(bash sh check\.sh\)/)
 
   // Step 6: what came back, with its metadata.
   const [passed] = toolCalls(answer.messages, "pass_over")
