@@ -3,11 +3,13 @@ import { createHash } from "node:crypto"
 import { contextText } from "../../src/pass-over/domain/brief"
 import { byteLength } from "../../src/pass-over/domain/bytes"
 import type { ContextFile, ContextMessage, Todo } from "../../src/pass-over/domain/context"
+import { describeManifest } from "../../src/pass-over/domain/manifest"
 import { asksForChanges, mentioned, writtenFiles } from "../../src/pass-over/domain/mention"
 import { openErrors } from "../../src/pass-over/domain/open-error"
 import { SHIPPED, SYSTEM, type Effective } from "../../src/pass-over/domain/preference"
 import { DIGEST_ID } from "../../src/pass-over/domain/select/choose"
-import { budgetFor, CONTEXT_TOKENS, gather, type GatherDeps, type Wanted } from "../../src/pass-over/service/context"
+import { budgetFor, CONTEXT_TOKENS, gather, type GatherDeps } from "../../src/pass-over/service/context"
+import type { Wanted } from "../../src/pass-over/service/context-find"
 import type { Host } from "../../src/pass-over/service/port-host"
 import { message, NOW, part } from "./sample"
 
@@ -201,6 +203,51 @@ describe("files", () => {
     const cut = context.files.find(({ path }) => path === how.part?.[0]?.ref)
     expect(cut?.content).toStartWith("start")
     expect(cut?.content).toMatch(/end \d+$/)
+  })
+})
+
+describe("what a setting withholds", () => {
+  const history = [text("m1", 500), text("m2", 500)]
+  const disk = [file("src/a.ts", "const secret = 1"), file("src/b.ts", "b")]
+  const wanted = { objective: "Review src/b.ts", files: ["src/a.ts", "/project/src/a.ts", "src/new.ts"] }
+
+  test("of files is their contents: those that the call names are named, and nothing is read", async () => {
+    const { run, seen } = scene({ history, disk })
+    const { context, manifest } = await run(wanted, { pass_files: false })
+    expect(seen.asked).toEqual([])
+    expect(context.files).toEqual([{ path: "src/a.ts" }, { path: "src/new.ts" }])
+    expect(manifest.items.filter(({ kind }) => kind === "file")).toEqual(
+      ["src/a.ts", "src/new.ts"].map((ref) => ({
+        kind: "file",
+        ref,
+        taken: "none",
+        why: "withheld: pass_files is off",
+        bytes: 0,
+        tokens: 0,
+        withheld_by: "pass_files",
+      })),
+    )
+    expect(contextText(context, manifest)).toContain("; withheld: the contents of 2 files (pass_files).")
+    expect(contextText(context, manifest)).toContain("### src/new.ts\n(not included; read it if you need it)")
+  })
+
+  test("of a conversation is all of it, in one line, and nothing is asked for", async () => {
+    const nobody = () => Promise.reject(new Error("not asked for"))
+    const { run } = scene({ disk, messages: nobody, todos: nobody })
+    const { context, manifest } = await run(wanted, { pass_context: false })
+    expect(context).toMatchObject({ messages: [], todos: [], files: [{}, {}, {}] })
+    expect(manifest.items.filter(({ withheld_by }) => withheld_by === "pass_context")).toMatchObject([
+      { kind: "message", ref: "the conversation with its todos and errors", taken: "none" },
+    ])
+    expect(describeManifest(manifest)).toMatch(
+      /^2 files \(1 left out\), .* tokens; withheld: the conversation \(pass_context\)$/,
+    )
+  })
+
+  test("is nothing where both are on", async () => {
+    const { manifest } = await scene({ history, disk }).run(wanted)
+    expect(manifest.items.some(({ withheld_by }) => withheld_by)).toBe(false)
+    expect(describeManifest(manifest)).not.toContain("withheld")
   })
 })
 

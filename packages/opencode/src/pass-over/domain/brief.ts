@@ -2,7 +2,7 @@ import type { Pass } from "./pass"
 import { byteLength } from "./bytes"
 import type { ContextFile, ContextMessage, ContextToolResult, MessagePart, WorkContext } from "./context"
 import { fence, freshNonce } from "./fence"
-import { describeManifest, type Manifest } from "./manifest"
+import { describeManifest, withholds, type Manifest } from "./manifest"
 import type { ExpectedOutputType, PassOverRequest } from "./request"
 import { readable } from "./time"
 
@@ -62,10 +62,12 @@ function chosen({ messages, tool_results }: WorkContext): ContextToolResult[] {
 const resultText = ({ tool_name, status, input, output, error }: ContextToolResult) =>
   [`### ${tool_name} (${status})`, JSON.stringify(input), error ?? output ?? ""].filter(Boolean).join("\n")
 
+const whatCame = (manifest: Manifest) => `What came along: ${describeManifest(manifest)}.`
+
 /** The context as the child reads it, and as it is counted against the budget. */
 export function contextText(context: WorkContext, manifest: Manifest): string {
   return [
-    `What came along: ${describeManifest(manifest)}.`,
+    whatCame(manifest),
     "",
     ...section("Conversation so far", context.messages.map(messageText)),
     ...section("Tool results", chosen(context).map(resultText)),
@@ -125,6 +127,7 @@ export function brief({ request, manifest, constraints, time_ms, draw, continues
           fence(LABEL, freshNonce(text, draw), text),
         ]
       : []),
+    ...(text === "" && withholds(manifest) ? ["", whatCame(manifest)] : []),
   ].join("\n")
 }
 

@@ -1,7 +1,7 @@
 import { fileText } from "../domain/brief"
 import { byteLength } from "../domain/bytes"
 import type { ContextFile } from "../domain/context"
-import type { ManifestItem } from "../domain/manifest"
+import { withheld, type ManifestItem } from "../domain/manifest"
 import { asksForChanges, mentioned, writtenFiles } from "../domain/mention"
 import type { ContextMessage } from "../domain/context"
 import { secretFile } from "../domain/secret"
@@ -10,7 +10,13 @@ import { scan } from "../domain/select/words"
 import type { Host } from "./port-host"
 
 /** A file that may go along, and what brought it in. */
-export type Named = { path: string; why: string; asked: boolean }
+export type Named = {
+  path: string
+  why: string
+  asked: boolean
+  /** Its content is kept back by a setting. */
+  withheld?: boolean
+}
 
 // What nobody asked for by name must not crowd out the conversation.
 const MOST_FOUND = 20
@@ -19,7 +25,7 @@ const MOST_WRITTEN = 8
 export type Look = { objective: string; background?: string | undefined; files: readonly string[]; directory: string }
 
 /** Paths as the project sees them: tools of the host speak of absolute ones. */
-const relativeTo = (directory: string) => (path: string) =>
+export const relativeTo = (directory: string) => (path: string) =>
   path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path
 
 const bare = (path: string) => !path.includes("/")
@@ -115,16 +121,18 @@ export function fitFiles(
     const name = names[index] ?? { bytes: 0, tokens: 0 }
     kept.bytes -= name.bytes
     kept.tokens -= name.tokens + SLACK
-    const left = (why: string, text: string): FileItem => {
+    const left = (item: ManifestItem): FileItem => {
       used.bytes += name.bytes
       used.tokens += name.tokens + SLACK
-      return { value: without(value), item: { ...base, taken: "none", why, ...tools.estimate(text) } }
+      return { value: without(value), item }
     }
-    if (value.content === undefined || secretFile(value.path)) return left(unread(value), fileText(without(value)))
+    const none = (why: string, text: string) => left({ ...base, taken: "none", why, ...tools.estimate(text) })
+    if (named.withheld) return left({ ...withheld("pass_files"), ref: value.path })
+    if (value.content === undefined || secretFile(value.path)) return none(unread(value), fileText(without(value)))
     const room = { bytes: max.bytes - used.bytes - kept.bytes, tokens: max.tokens - used.tokens - kept.tokens }
     const made = fitted(value, named.why, room, tools)
     if (!made) {
-      return left(`${named.why}; over the context limit, named so that it can be read`, fileText(value))
+      return none(`${named.why}; over the context limit, named so that it can be read`, fileText(value))
     }
     used.bytes += made.weight.bytes
     used.tokens += made.weight.tokens

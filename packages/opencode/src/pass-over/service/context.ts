@@ -1,13 +1,14 @@
 import { contextText, fileText, messageText } from "../domain/brief"
 import { byteLength as size } from "../domain/bytes"
-import type { ContextError, ContextFile, ContextMessage, Todo, WorkContext } from "../domain/context"
+import type { ContextError, ContextMessage, WorkContext } from "../domain/context"
 import { toolResults } from "../domain/extract"
 import { manifest, type Manifest, type ManifestItem } from "../domain/manifest"
 import { openErrors } from "../domain/open-error"
 import type { Effective } from "../domain/preference"
 import { scan } from "../domain/select/words"
 import { redactDeep } from "../domain/secret"
-import { fitFiles, inQuestion, type FileItem, type Named, type Weigh } from "./context-file"
+import { fitFiles, type FileItem, type Weigh } from "./context-file"
+import { find, type Read, type Wanted } from "./context-find"
 import { conversation, type Talk } from "./context-talk"
 import { retell } from "./context-digest"
 import type { Tokens } from "./port"
@@ -29,19 +30,6 @@ const HEADINGS = 120
 // Of a budget that messages share with files, files get at most this.
 const FILES = 0.7
 
-export type Wanted = {
-  session_id: string
-  directory: string
-  objective: string
-  background?: string | undefined
-  files: readonly string[]
-  now: number
-  /** "provider/model" of the child, where it is known. */
-  model?: string | null | undefined
-  /** The history, where the caller has it at hand. */
-  history?: (() => ContextMessage[]) | undefined
-}
-
 export type Gathered = { context: WorkContext; manifest: Manifest; bytes: number }
 
 /** A ranking of messages by somebody who reads them, a model for one: by id, 0 is useless and 1 is needed. */
@@ -49,31 +37,7 @@ export type Rank = (objective: string, messages: readonly ContextMessage[]) => P
 
 export type GatherDeps = { host: Host; tokens: Tokens; hash: (text: string) => string; rank?: Rank | undefined }
 
-type Read = { history: ContextMessage[]; todos: Todo[]; files: { value: ContextFile; named: Named }[] }
-
 type Found = Read & { errors: ContextError[] }
-
-async function find({ host }: GatherDeps, wanted: Wanted, preference: Effective): Promise<Read> {
-  const [history, todos] = await Promise.all([
-    preference.pass_context ? (wanted.history?.() ?? host.messages(wanted.session_id)) : [],
-    preference.pass_context ? host.todos(wanted.session_id) : [],
-  ])
-  const named = preference.pass_files ? await inQuestion(host, wanted, history) : []
-  const read =
-    named.length > 0
-      ? await host.files(
-          named.map(({ path }) => path),
-          wanted.directory,
-          named.flatMap(({ path, asked }) => (asked ? [] : [path])),
-        )
-      : []
-  const files = read.flatMap((value, index) => {
-    const one = named[index] ?? { path: value.path, why: "named for this pass", asked: true }
-    // What was only spoken of may be no file at all.
-    return one.asked || value.content !== undefined || value.metadata ? [{ value, named: one }] : []
-  })
-  return { history, todos, files }
-}
 
 type Limit = { bytes: number; tokens: number }
 
@@ -105,15 +69,16 @@ const total = (items: readonly ManifestItem[], key: "bytes" | "tokens") =>
 
 type Counting = { weigh: Weigh; count: (text: string) => number; exact: boolean }
 
-type Parts = { files: FileItem[]; talk: Talk; extras: ReturnType<typeof small> }
+type Parts = Pick<Found, "withheld"> & { files: FileItem[]; talk: Talk; extras: ReturnType<typeof small> }
 
-function assemble(wanted: Wanted, limit: Limit, { files, talk, extras }: Parts, exact: boolean): Gathered {
+function assemble(wanted: Wanted, limit: Limit, { files, talk, extras, withheld }: Parts, exact: boolean): Gathered {
   const kept = <T>(list: readonly { value: T; item: ManifestItem }[]) =>
     list.filter(({ item }) => item.taken !== "none").map(({ value }) => value)
   const items = [
     ...files.map(({ item }) => item),
     ...talk.items,
     ...[...extras.todos, ...extras.errors].map(({ item }) => item),
+    ...withheld,
   ]
   const list = manifest(items, limit, exact)
   const errors = kept(extras.errors)
@@ -173,7 +138,7 @@ async function counting(deps: GatherDeps, found: Found, limit: Limit): Promise<C
 export async function gather(deps: GatherDeps, wanted: Wanted, preference: Effective): Promise<Gathered> {
   const limit = { bytes: preference.max_context_size_bytes, tokens: budgetFor(wanted.model) }
   // Before anything is cut, counted or hashed: half of a secret is not recognised any more.
-  const read = redactDeep(await find(deps, wanted, preference))
+  const read = redactDeep(await find(deps.host, wanted, preference))
   const found = { ...read, errors: openErrors(read.history) }
   const counted = await counting(deps, found, limit)
   const { weigh, count, exact } = counted
@@ -204,7 +169,7 @@ export async function gather(deps: GatherDeps, wanted: Wanted, preference: Effec
       counted,
     )
   const gathered = (tokens: number) =>
-    assemble(wanted, limit, { files: files.files, talk: talkOf(Math.max(0, tokens)), extras }, exact)
+    assemble(wanted, limit, { ...found, files: files.files, talk: talkOf(Math.max(0, tokens)), extras }, exact)
   const first = room.tokens - files.used.tokens
   const made = settle(gathered, first, limit, exact ? count : undefined)
   return exact && preference.context_digest === "model" ? retell(deps, made, found.history, { limit, count }) : made

@@ -4,6 +4,7 @@ import type { Client } from "../../../src/session/client"
 import { createHost } from "../../../src/session/host"
 import { createObserved } from "../../../src/session/observed"
 import type { Pass } from "../../../src/pass-over/domain/pass"
+import { readPass } from "../../../src/pass-over/service/read-pass"
 import { message, part } from "../sample"
 import { back, createNestedWorld, type NestedWorld, type Working } from "../support/nested"
 
@@ -59,4 +60,23 @@ test("an ignored file that was only spoken of or written goes along by name; one
   const files = ["config/local.json"]
   const named = await taken(made, (await made.run("audit", returns, { files })).pass)
   expect(named.of("config/local.json")).toMatchObject({ content: '{ "token": "mine" }\n', taken: "whole" })
+})
+
+test("a child learns which files it is about, and what is withheld by which setting", async () => {
+  using made = world(FILES)
+  const files = ["config/shared.json"]
+  const setting = { pass_context: false, pass_files: false }
+  const runner = await made.run("audit", returns, { objective: "Review it", files, override: setting })
+  const told = made.host.prompts[0]?.text
+  const withheld = "withheld: the conversation (pass_context), the content of 1 file (pass_files)"
+  expect(told).toContain(`What came along: nothing; ${withheld}.`)
+  expect(told).toContain("### config/shared.json\n")
+  expect(told).not.toContain("{}")
+  const read = await readPass(made.engine, made.project, { session_id: "ses_root", id: runner.pass.id })
+  expect(read.ok && read.text).toContain(`went along: nothing; ${withheld}\n`)
+
+  await made.run("audit", returns, { objective: "Think", override: setting })
+  expect(made.host.prompts[1]?.text).toContain(
+    "\n\nWhat came along: nothing; withheld: the conversation (pass_context).\n",
+  )
 })
