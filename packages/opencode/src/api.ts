@@ -20,7 +20,7 @@ import { runOutside, type Ran } from "./outside"
 import type { WorkArtifact } from "./pass-over/domain/artifact"
 import type { WorkContext } from "./pass-over/domain/context"
 import { PassOverError, PassOverErrorCode, toError, type Refusal } from "./pass-over/domain/errors"
-import { fence, freshNonce } from "./pass-over/domain/fence"
+import { MOST_GIVEN } from "./pass-over/domain/given"
 import { PassID } from "./pass-over/domain/id"
 import type { WorkOutput } from "./pass-over/domain/output"
 import type { InlineOverride } from "./pass-over/domain/preference"
@@ -63,20 +63,25 @@ async function outside<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
   }
 }
 
-/** What a script knows of earlier work goes along as data. Of a session that is named opencode knows it already. */
-function backgroundOf({ background, messages, tool_results, todos, errors }: PassOverOptions["work_context"]) {
-  const given = { messages, tool_results, todos, errors }
-  const known = Object.values(given).some((list) => (list ?? []).length > 0)
-  const data = known ? JSON.stringify(given) : ""
-  const nonce = () => crypto.randomUUID().replaceAll("-", "")
-  const fenced = known ? fence("pass-over-context", freshNonce(data, nonce), data) : undefined
-  const text = [background, fenced].filter(Boolean).join("\n\n")
-  if (text.length <= BACKGROUND) return text === "" ? undefined : text
-  throw new PassOverError(
-    PassOverErrorCode.CONTEXT_OVERFLOW,
-    `The context has ${text.length} characters beside its files; ${BACKGROUND} go along.`,
-    { suggestedAction: "Send less of it (HistorySelector.select chooses), or name the session that it is from." },
-  )
+const tooMuch = (message: string) =>
+  new PassOverError(PassOverErrorCode.CONTEXT_OVERFLOW, message, {
+    suggestedAction: "Send less of it (HistorySelector.select chooses), or name the session that it is from.",
+  })
+
+/** What a script has of its own goes along as data, chosen from as a session is. Of one that is named opencode knows it. */
+function givenBy({ files = [], messages, tool_results, todos, errors }: PassOverOptions["work_context"]) {
+  const read = files.filter(({ content }) => content !== undefined).map(({ given: _given, ...file }) => file)
+  const given = { files: read, messages, tool_results, todos, errors }
+  const some = Object.entries(given).filter(([, list]) => (list ?? []).length > 0)
+  if (some.length === 0) return undefined
+  const { length } = JSON.stringify(given)
+  if (length <= MOST_GIVEN) return Object.fromEntries(some)
+  throw tooMuch(`The context has ${length} characters with its files; no more than ${MOST_GIVEN} can be chosen from.`)
+}
+
+function backgroundOf({ background = "" }: PassOverOptions["work_context"]) {
+  if (background.length <= BACKGROUND) return background.trim() === "" ? undefined : background
+  throw tooMuch(`The background has ${background.length} characters; ${BACKGROUND} go along.`)
 }
 
 function askOf({ subagent, work_context, reason, from, model, constraints, ...rest }: PassOverOptions): StartAsk {
@@ -87,6 +92,7 @@ function askOf({ subagent, work_context, reason, from, model, constraints, ...re
     ...(from === undefined ? {} : { from }),
     background: backgroundOf(work_context),
     files: work_context.files?.map(({ path }) => path),
+    given: givenBy(work_context),
     model,
     constraints,
     return_required: rest.return_required,
@@ -94,9 +100,11 @@ function askOf({ subagent, work_context, reason, from, model, constraints, ...re
   })
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
+  const [first, ...place] = issue?.path ?? []
+  const what = (first === "given" ? ["work_context", ...place] : [first, ...place]).join(".")
   throw new PassOverError(
     PassOverErrorCode.CONFIG_INVALID,
-    `passOver cannot use ${issue?.path.join(".") || "this"}: ${issue?.message ?? "it is not right"}.`,
+    `passOver cannot use ${what || "this"}: ${issue?.message ?? "it is not right"}.`,
     { suggestedAction: "Correct the call; docs/library.md shows one." },
   )
 }

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -81,11 +82,84 @@ test("a script passes work over, reads what came back, and applies what it likes
   })
   const [pass] = await world.engine.store.list({})
   expect(pass).toMatchObject({ id: result.work_id, objective: "Review the totals", timeout_ms: 90_000 })
-  expect(world.host.prompts[0]?.text).toMatch(/<<pass-over-context [0-9a-f]{32}\n.*total is wrong/)
+  expect(world.host.prompts[0]?.text).toMatch(
+    /<<pass-over-context [0-9a-f]{32}\n[^]*## Open errors\n- TypeError: total is wrong/,
+  )
 
   const liked = result.artifacts.filter((one) => one.type === "file_modification" && one.path === "src/total.ts")
   expect(await applyArtifacts(liked)).toEqual(["src/total.ts"])
   expect([read("total.ts"), read("other.ts")]).toEqual([AFTER, BEFORE])
+})
+
+test("what a script has of its own goes along: contents as given, and of a long history what matters", async () => {
+  using home = createHome()
+  const read = project(home)
+  await using world = await opencode(home, async (child) => {
+    await child.return({ decision: "approved" })
+    child.step()
+  })
+  const token = `ghp_${"a1B2".repeat(9)}`
+  const draft = `export const total = (a, b) => a * b // ${token}\n`
+  const message = (id: string, text: string) => ({
+    id,
+    role: "assistant" as const,
+    timestamp: 1_760_000_000_000,
+    parts: [{ id: `prt_${id}`, type: "text" as const, text }],
+  })
+  const messages = Array.from({ length: 300 }, (_, at) => message(`m${at}`, `${at} ${"word ".repeat(300)}`))
+  messages[3] = message("m3", "The widget factor is 17; it was decided for good.")
+  const tool_results = [
+    {
+      tool_name: "bash",
+      call_id: "call_lint",
+      status: "completed" as const,
+      input: { command: "lint" },
+      output: "17 widgets",
+      timestamp: 1,
+    },
+  ]
+  const result = await world.during(
+    passOver({
+      ...asking(home),
+      work_context: {
+        objective: "Review the widget factor",
+        directory: home.project,
+        files: [
+          { path: join(home.project, "src/total.ts"), content: draft },
+          { path: "src/other.ts" },
+          { path: ".env", content: token },
+        ],
+        messages,
+        tool_results,
+        todos: [{ content: "count the widgets", status: "pending" }],
+      },
+    }),
+  )
+  expect(result.status).toBe("completed")
+  const text = world.host.prompts[0]?.text ?? ""
+  expect(text).toContain("given by the caller, not read from disk)\nexport const total = (a, b) => a * b //")
+  expect(text).toContain("content of src/other.ts")
+  for (const part of ["The widget factor is 17", "17 widgets", "- [pending] count the widgets"])
+    expect(text).toContain(part)
+  const [pass] = await world.engine.store.list({})
+  const { manifest } = (await world.engine.store.request(pass!.id))!
+  const item = (ref: string) => manifest.items.find((one) => one.ref === ref)
+  expect(item("src/total.ts")).toMatchObject({
+    taken: "whole",
+    why: "given by the caller, not read from disk",
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+  expect(item(".env")).toMatchObject({ taken: "none", why: expect.stringContaining("secrets") })
+  expect(item("call_lint")).toMatchObject({ kind: "tool_result", taken: "whole" })
+  expect(manifest.items.filter(({ kind }) => kind === "message")).toHaveLength(300)
+  expect(manifest.tokens).toBeLessThanOrEqual(manifest.max_tokens)
+  expect(read("total.ts")).toBe(BEFORE)
+  // Nothing of it is kept twice, and no secret of it anywhere.
+  const database = new Database(home.database, { readonly: true })
+  const kept = database.query("select ask from pass_over_starts").values().join()
+  database.close()
+  expect([text, kept].join()).not.toContain("a1B2")
+  expect(kept).not.toContain("word word")
 })
 
 test("what is refused is thrown with its code, and nothing is applied that came from nowhere", async () => {
@@ -95,6 +169,15 @@ test("what is refused is thrown with its code, and nothing is applied that came 
   expect(await world.during(adit.catch((error: unknown) => error))).toMatchObject({ code: "E001" })
   const long = { ...asking(home).work_context, background: "x".repeat(30_000) }
   await expect(passOver({ ...asking(home), work_context: long })).rejects.toMatchObject({ code: "E012" })
+  const files = [{ path: "a.ts", content: "x".repeat(4_000_000) }]
+  const much = { ...asking(home).work_context, files }
+  await expect(passOver({ ...asking(home), work_context: much })).rejects.toMatchObject({ code: "E012" })
+  const strangeTalk = [{ id: "m1", role: "robot" }] as never
+  const odd = { ...asking(home).work_context, messages: strangeTalk }
+  await expect(passOver({ ...asking(home), work_context: odd })).rejects.toMatchObject({
+    code: "E030",
+    message: expect.stringContaining("work_context.messages.0.role"),
+  })
   const strange = { ...edit("a"), type: "file_modification", old_content: "a", new_content: "b", confidence: "high" }
   await expect(applyArtifacts([strange as Parameters<typeof applyArtifacts>[0][number]])).rejects.toMatchObject({
     code: "E042",

@@ -3,7 +3,7 @@ import { SessionID } from "../pass-over/domain/id"
 import { StartAsk, StartID, StartOrder } from "../pass-over/domain/start"
 import { named } from "./schema"
 
-export const StartPass = StartAsk.extend({
+export const StartPass = StartAsk.omit({ given: true }).extend({
   directory: z.string().min(1).max(4_096).describe("The project: an absolute path."),
   session_id: SessionID.optional().describe(
     "The opencode session that it belongs to; its result is brought there. Without it the pass gets one of its own.",

@@ -251,6 +251,51 @@ describe("what a setting withholds", () => {
   })
 })
 
+describe("what a caller has of its own", () => {
+  const disk = [file("src/a.ts", "on the disk")]
+  const ran = {
+    tool_name: "bash",
+    call_id: "call_1",
+    status: "error" as const,
+    input: { command: "make" },
+    timestamp: 1,
+  }
+  const known = message({
+    id: "m1",
+    parts: [part({ type: "tool", tool_name: "bash", call_id: "call_1", tool_status: "error", tool_input: ran.input })],
+  })
+  const given = {
+    files: [{ path: "/project/src/a.ts", content: "as given" }],
+    messages: [known, text("m2", 100)],
+    tool_results: [ran, { ...ran, call_id: "call_2", input: { command: "lint" }, error: "2 problems" }],
+    errors: [{ type: "TypeError", message: "total is wrong" }],
+  }
+
+  test("takes the place of what is on the disk, and nothing goes along twice", async () => {
+    const { run, seen } = scene({ disk, history: [known] })
+    const { context, manifest } = await run({ given, files: ["src/a.ts"], objective: "Look at src/a.ts" })
+    expect(seen.asked).toEqual([])
+    expect(context.files).toMatchObject([{ path: "src/a.ts", content: "as given", given: true }])
+    expect(manifest.items.map(({ kind, ref }) => `${kind} ${ref}`)).toEqual([
+      "file src/a.ts",
+      "message m1",
+      "message m2",
+      "tool_result call_2",
+      "error 1",
+      "error 2",
+      "error 3",
+    ])
+    expect(context.errors?.map((one) => one.message)).toEqual(["failed", "2 problems", "total is wrong"])
+  })
+
+  test("is withheld where the settings say so", async () => {
+    const { context, manifest } = await scene({ disk }).run({ given }, { pass_context: false, pass_files: false })
+    expect(JSON.stringify(context)).not.toMatch(/as given|m2|total is wrong|problems/)
+    expect(context.files).toEqual([{ path: "src/a.ts" }])
+    expect(describeManifest(manifest)).toStartWith("nothing; withheld: the conversation (pass_context)")
+  })
+})
+
 describe("what a text speaks of", () => {
   test("is paths and names with a suffix, and no addresses, versions or abbreviations", () => {
     const text =

@@ -46,10 +46,16 @@ export function messageText(message: ContextMessage): string {
 const inPart = ({ content, metadata }: ContextFile) =>
   content !== undefined && content.includes("[…]") && byteLength(content) < (metadata?.size_bytes ?? 0)
 
+const notes = (file: ContextFile) => [
+  ...(file.metadata ? [`${file.metadata.size_bytes} bytes`] : []),
+  ...(inPart(file) ? ["in part"] : []),
+  ...(file.given ? ["given by the caller, not read from disk"] : []),
+]
+
 /** One file as the child reads it, and as it is counted against the budget. */
 export const fileText = (file: ContextFile) =>
   [
-    `### ${file.path}${file.metadata ? ` (${file.metadata.size_bytes} bytes${inPart(file) ? ", in part" : ""})` : ""}`,
+    `### ${file.path}${notes(file).length > 0 ? ` (${notes(file).join(", ")})` : ""}`,
     file.content ?? (file.metadata?.is_binary ? "(binary, not shown)" : "(not included; read it if you need it)"),
   ].join("\n")
 

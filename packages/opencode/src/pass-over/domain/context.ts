@@ -40,6 +40,8 @@ export const ContextFile = z.strictObject({
   metadata: z
     .strictObject({ size_bytes: z.int().nonnegative(), last_modified: Timestamp, is_binary: z.boolean() })
     .optional(),
+  /** The caller has given its content; it was not read from the disk. */
+  given: z.literal(true).optional(),
 })
 export type ContextFile = z.infer<typeof ContextFile>
 

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { Given } from "./given"
 import { AgentID, OwnerID, PassID, SessionID } from "./id"
 import { InlineOverride } from "./preference"
 import { ExpectedOutputType, Priority } from "./request"
@@ -15,6 +16,7 @@ export const StartAsk = z.strictObject({
   from: AgentID.default("alice").describe("The originator: its preferences and its rights hold."),
   background: Text.optional(),
   files: z.array(Line).max(200).optional().describe("Paths that matter, in the project."),
+  given: Given.optional().describe("What the caller has of its own: it is chosen from as a session is."),
   constraints: z.array(Line).max(50).optional(),
   expected_output_type: ExpectedOutputType.optional(),
   priority: Priority.optional(),

@@ -215,6 +215,7 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
       objective: ask.objective,
       background: ask.background,
       files: ask.files ?? [],
+      given: ask.given,
       now: engine.clock.now(),
       model: ask.model,
       history: caller.history,

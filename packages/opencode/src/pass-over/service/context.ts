@@ -1,6 +1,6 @@
 import { contextText, fileText, messageText } from "../domain/brief"
 import { byteLength as size } from "../domain/bytes"
-import type { ContextError, ContextMessage, WorkContext } from "../domain/context"
+import type { ContextMessage, WorkContext } from "../domain/context"
 import { toolResults } from "../domain/extract"
 import { manifest, type Manifest, type ManifestItem } from "../domain/manifest"
 import { openErrors } from "../domain/open-error"
@@ -37,14 +37,12 @@ export type Rank = (objective: string, messages: readonly ContextMessage[]) => P
 
 export type GatherDeps = { host: Host; tokens: Tokens; hash: (text: string) => string; rank?: Rank | undefined }
 
-type Found = Read & { errors: ContextError[] }
-
 type Limit = { bytes: number; tokens: number }
 
 const estimate = (text: string) => ({ bytes: size(text), tokens: scan(text.slice(0, 20_000)).tokens })
 
 /** Todos and errors are few and short; what would take more than a tenth of the budget is left out at the end. */
-function small(found: Found, limit: Limit, weigh: Weigh) {
+function small(found: Read, limit: Limit, weigh: Weigh) {
   const room = { bytes: limit.bytes / 10, tokens: limit.tokens / 10 }
   const fit = <T>(list: readonly T[], kind: ManifestItem["kind"], text: (one: T) => string) =>
     list.map((value, index) => {
@@ -69,14 +67,19 @@ const total = (items: readonly ManifestItem[], key: "bytes" | "tokens") =>
 
 type Counting = { weigh: Weigh; count: (text: string) => number; exact: boolean }
 
-type Parts = Pick<Found, "withheld"> & { files: FileItem[]; talk: Talk; extras: ReturnType<typeof small> }
+type Parts = Pick<Read, "withheld" | "results"> & { files: FileItem[]; talk: Talk; extras: ReturnType<typeof small> }
 
-function assemble(wanted: Wanted, limit: Limit, { files, talk, extras, withheld }: Parts, exact: boolean): Gathered {
+function assemble(
+  wanted: Wanted,
+  limit: Limit,
+  { files, talk, extras, withheld, results }: Parts,
+  exact: boolean,
+): Gathered {
   const kept = <T>(list: readonly { value: T; item: ManifestItem }[]) =>
     list.filter(({ item }) => item.taken !== "none").map(({ value }) => value)
   const items = [
     ...files.map(({ item }) => item),
-    ...talk.items,
+    ...talk.items.map((item) => (results.has(item.ref) ? { ...item, kind: "tool_result" as const } : item)),
     ...[...extras.todos, ...extras.errors].map(({ item }) => item),
     ...withheld,
   ]
@@ -114,7 +117,7 @@ function once(count: (text: string) => number): (text: string) => number {
 }
 
 /** All bytes together, or as many as show that they do not fit. */
-function weight(found: Found, enough: number): number {
+function weight(found: Read, enough: number): number {
   let bytes = HEADINGS * 4
   for (const { content } of found.todos) bytes += size(content) + SIGNS
   for (const { message, context = "" } of found.errors) bytes += size(message) + size(context) + SIGNS
@@ -124,7 +127,7 @@ function weight(found: Found, enough: number): number {
 }
 
 /** A token is at least one byte: where all bytes together fit, nothing needs counting and the tokenizer stays out. */
-async function counting(deps: GatherDeps, found: Found, limit: Limit): Promise<Counting> {
+async function counting(deps: GatherDeps, found: Read, limit: Limit): Promise<Counting> {
   const exact = weight(found, limit.tokens) > limit.tokens
   const count = exact ? once(await deps.tokens()) : size
   return {
@@ -139,7 +142,7 @@ export async function gather(deps: GatherDeps, wanted: Wanted, preference: Effec
   const limit = { bytes: preference.max_context_size_bytes, tokens: budgetFor(wanted.model) }
   // Before anything is cut, counted or hashed: half of a secret is not recognised any more.
   const read = redactDeep(await find(deps.host, wanted, preference))
-  const found = { ...read, errors: openErrors(read.history) }
+  const found = { ...read, errors: [...openErrors(read.history), ...read.errors] }
   const counted = await counting(deps, found, limit)
   const { weigh, count, exact } = counted
   const query = new Set(scan(wanted.objective).terms)

@@ -1,5 +1,6 @@
 import { check } from "../domain/chain-validator"
 import { unenforceable } from "../domain/constraint"
+import type { Given } from "../domain/given"
 import { resolveLimits, type Limits } from "../domain/limit"
 import type { ContextMessage } from "../domain/context"
 import { unreadable } from "../domain/output-schema"
@@ -32,6 +33,8 @@ export type Ask = {
   reason: string
   background?: string | undefined
   files?: readonly string[] | undefined
+  /** What the caller brings along of its own. */
+  given?: Given | undefined
   constraints?: readonly string[] | undefined
   expected_output_type?: ExpectedOutputType | undefined
   priority?: Priority | undefined

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull } from "drizzle-orm"
+import { and, asc, eq, inArray, isNull, sql, type SQL } from "drizzle-orm"
 import type { OwnerID } from "../domain/id"
 import type { StartOrder } from "../domain/start"
 import type { StartStore } from "../service/port-start"
@@ -13,7 +13,7 @@ const held = (owner_id: OwnerID | null) =>
 /** Orders to start a pass: written by whoever wants one, carried out by whoever has the project open. */
 export function createStarts({ db, write }: Base): StartStore {
   /** Changes the one row that is still as the caller believes it to be. */
-  const change = (start_id: string, owner_id: OwnerID | null, set: Partial<StartOrder>) =>
+  const change = (start_id: string, owner_id: OwnerID | null, set: Partial<Omit<StartOrder, "ask">> & { ask?: SQL }) =>
     write(
       () =>
         db
@@ -44,7 +44,12 @@ export function createStarts({ db, write }: Base): StartStore {
 
     placeStart: ({ start_id, owner_id, session_id }) => change(start_id, owner_id, { session_id }),
 
+    // What was given for the pass lies with the pass from now on, as far as it went along.
     endStart: ({ start_id, owner_id, ...end }) =>
-      change(start_id, owner_id, { state: "pass_over_id" in end ? "started" : "refused", ...end }),
+      change(start_id, owner_id, {
+        state: "pass_over_id" in end ? "started" : "refused",
+        ask: sql`json_remove(${StartTable.ask}, '$.given')`,
+        ...end,
+      }),
   }
 }
