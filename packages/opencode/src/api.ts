@@ -17,14 +17,14 @@
 import { openOutside } from "./cli/engine"
 import { userName } from "./identity"
 import { runOutside, type Ran } from "./outside"
-import type { WorkArtifact } from "./pass-over/domain/artifact"
+import type { FileModificationArtifact, WorkArtifact } from "./pass-over/domain/artifact"
 import type { WorkContext } from "./pass-over/domain/context"
 import { PassOverError, PassOverErrorCode, toError, type Refusal } from "./pass-over/domain/errors"
 import { MOST_GIVEN } from "./pass-over/domain/given"
 import { PassID } from "./pass-over/domain/id"
 import type { WorkOutput } from "./pass-over/domain/output"
 import type { InlineOverride } from "./pass-over/domain/preference"
-import { readReport, type Report } from "./pass-over/domain/report"
+import { findingLine, readReport, type Report } from "./pass-over/domain/report"
 import { StartAsk } from "./pass-over/domain/start"
 import { applyAndVerify, changeOf, preview, review } from "./pass-over/service/change/act"
 import { changesOf } from "./pass-over/service/change/deps"
@@ -109,8 +109,10 @@ function askOf({ subagent, work_context, reason, from, model, constraints, ...re
   )
 }
 
-// Which pass an artifact came back from, so that a script can hand over those that it likes.
-const came = new WeakMap<WorkArtifact, PassID>()
+// Which pass an artifact came back from and with which content, so that a script can hand over those that it likes.
+const came = new WeakMap<WorkArtifact, { id: PassID; content: string | undefined }>()
+
+const contentOf = (artifact: WorkArtifact) => (artifact.type === "file_modification" ? artifact.new_content : undefined)
 
 function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOutput {
   if (refusal) throw thrown({ ...refusal, code: refusal.code as PassOverErrorCode })
@@ -120,7 +122,7 @@ function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOu
       suggestedAction: "It is settled when opencode opens the project again; pass-over show tells how it ended.",
     })
   }
-  for (const artifact of outcome.output.artifacts) came.set(artifact, pass.id)
+  for (const artifact of outcome.output.artifacts) came.set(artifact, { id: pass.id, content: contentOf(artifact) })
   return outcome.output
 }
 
@@ -143,19 +145,30 @@ type Returned = Pick<WorkOutput, "status"> & {
 }
 
 /** What a return may hold: tool results are what a child was seen doing, and not for it to say. */
-const reportOf = ({ status, artifacts = [], summary = {}, auto_apply_allowed = false }: Returned): unknown => ({
-  status: status === "aborted" ? "failed" : status,
-  decision: summary.decision,
-  decision_reason: summary.decision_reason,
-  recommendations: summary.recommendations,
-  evidence: summary.evidence,
-  auto_apply_allowed,
-  findings: artifacts.some(({ type }) => type === "finding") ? [] : (summary.findings ?? []),
-  artifacts: artifacts.filter(({ type }) => type !== "tool_result"),
-})
+function reportOf({ status, artifacts = [], summary = {}, auto_apply_allowed = false }: Returned): unknown {
+  // The summary of an outcome tells its artifacts once more; what only it tells is a finding of its own.
+  const told = new Set(artifacts.flatMap((one) => (one.type === "finding" ? [one.message, findingLine(one)] : [])))
+  return {
+    status,
+    decision: summary.decision,
+    decision_reason: summary.decision_reason,
+    recommendations: summary.recommendations,
+    evidence: summary.evidence,
+    auto_apply_allowed,
+    findings: (summary.findings ?? []).filter((line) => !told.has(line)),
+    artifacts: artifacts.filter(({ type }) => type !== "tool_result"),
+  }
+}
 
 /** The guide's entry (5.2): returns a running pass in its child's place, with `work_id` naming the pass. */
 export async function returnFromPassOver(output: Returned): Promise<void> {
+  if (output.status === "aborted") {
+    throw new PassOverError(
+      PassOverErrorCode.INVALID_WORK_OUTPUT,
+      "A return cannot say that its pass was aborted: that is what becomes of a pass that somebody stops.",
+      { suggestedAction: "Return it as failed with a decision_reason, or stop it with pass-over cancel." },
+    )
+  }
   const read: { ok: true; report: Report } | { ok: false; problem: string } = readReport(reportOf(output))
   if (!read.ok) throw new PassOverError(PassOverErrorCode.INVALID_WORK_OUTPUT, read.problem)
   const id = PassID.safeParse(output.work_id ?? process.env.PASS_OVER_ID)
@@ -177,17 +190,49 @@ export async function returnFromPassOver(output: Returned): Promise<void> {
   )
 }
 
+const wrong = (message: string, suggestedAction: string) =>
+  new PassOverError(PassOverErrorCode.CONFIG_INVALID, `${message} Nothing was written.`, { suggestedAction })
+
+/** The one pass that all of them came from. Of several nothing could be written together, or not at all. */
+function originOf(files: readonly FileModificationArtifact[], work_id: string | undefined): PassID | undefined {
+  const named = work_id === undefined ? undefined : PassID.safeParse(work_id)
+  if (named && !named.success) throw wrong(`"${work_id}" is no id of a pass.`, "Give the work_id of an outcome.")
+  const known = files.flatMap((file) => came.get(file) ?? [])
+  const ids = new Set([...(named ? [named.data] : []), ...known.map(({ id }) => id)])
+  if (ids.size > 1) {
+    throw wrong(
+      `These artifacts are of ${ids.size} passes: ${[...ids].join(", ")}.`,
+      "Apply those of each by themselves.",
+    )
+  }
+  if (!named && known.length > 0 && known.length < files.length) {
+    throw wrong(
+      `Of ${files.length - known.length} of these artifacts it is not known which pass they came from.`,
+      "Hand over the artifacts that passOver gave, or name the pass with work_id.",
+    )
+  }
+  const other = files.find((file) => came.has(file) && came.get(file)?.content !== file.new_content)
+  if (other) {
+    throw wrong(
+      `The new content of ${other.path} is another than the one that came back.`,
+      "Apply it as it came back, or write the file yourself.",
+    )
+  }
+  return [...ids][0]
+}
+
 /**
- * §11.1: applies what came back, all of it or nothing, and comes back with the paths that were written. Of a file that
- * is left out of `artifacts` nothing is written. Artifacts that did not come from `passOver` here need their `work_id`.
+ * §11.1: applies what came back from one pass, all of it or nothing, and comes back with the paths that were written. Of
+ * a file that is left out of `artifacts` nothing is written. Artifacts that did not come from `passOver` here need their
+ * `work_id`.
  */
 export async function applyArtifacts(
   artifacts: readonly WorkArtifact[],
   from: { work_id?: string } = {},
 ): Promise<string[]> {
   const files = artifacts.filter((artifact) => artifact.type === "file_modification")
-  const [id] = from.work_id === undefined ? files.flatMap((file) => came.get(file) ?? []) : [PassID.parse(from.work_id)]
   if (files.length === 0) return []
+  const id = originOf(files, from.work_id)
   const actor = userName() ?? "script"
   return outside(async (engine) => {
     const deps = changesOf(engine)

@@ -91,6 +91,38 @@ test("a script passes work over, reads what came back, and applies what it likes
   expect([read("total.ts"), read("other.ts")]).toEqual([AFTER, BEFORE])
 })
 
+test("artifacts that cannot be applied together, or not as they are, are refused in words, and nothing is written", async () => {
+  using home = createHome()
+  const read = project(home)
+  const paths = ["src/total.ts", "src/other.ts"]
+  await using world = await opencode(home, async (child) => {
+    await child.return({ decision: "approved", artifacts: [edit(paths.shift()!)] })
+    child.step()
+  })
+  const modified = async () => {
+    const { work_id, artifacts } = await world.during(passOver(asking(home)))
+    return { work_id, file: artifacts.find((one) => one.type === "file_modification")! }
+  }
+  const [first, second] = [await modified(), await modified()]
+  const refused = (message: string) => ({ code: "E030", message: expect.stringContaining(message) })
+  const applied = (...ask: Parameters<typeof applyArtifacts>) => expect(applyArtifacts(...ask)).rejects
+  await applied([first.file, second.file]).toMatchObject(
+    refused(`of 2 passes: ${first.work_id}, ${second.work_id}. Nothing`),
+  )
+  await applied([first.file], { work_id: second.work_id }).toMatchObject(refused("of 2 passes"))
+  await applied([first.file, { ...second.file }]).toMatchObject(refused("Of 1 of these artifacts it is not known"))
+  await applied([{ ...first.file }], { work_id: "7" }).toMatchObject(refused('"7" is no id of a pass'))
+  const before = first.file.new_content
+  first.file.new_content = "export const total = 0\n"
+  await applied([first.file]).toMatchObject(refused("The new content of src/total.ts is another"))
+  expect([read("total.ts"), read("other.ts")]).toEqual([BEFORE, BEFORE])
+
+  first.file.new_content = before
+  expect(await applyArtifacts([first.file])).toEqual(["src/total.ts"])
+  expect(await applyArtifacts([{ ...second.file }], { work_id: second.work_id })).toEqual(["src/other.ts"])
+  expect([read("total.ts"), read("other.ts")]).toEqual([AFTER, AFTER])
+})
+
 test("what a script has of its own goes along: contents as given, and of a long history what matters", async () => {
   using home = createHome()
   const read = project(home)
@@ -195,14 +227,29 @@ test("another plugin returns a running pass in its child's place (guide 5.2)", a
     const work_id = pass!.id
     const nothing = returnFromPassOver({ work_id, status: "completed" }).catch((error: unknown) => error)
     expect(await nothing).toMatchObject({ message: expect.stringContaining("says nothing") })
+    const aborted = returnFromPassOver({ work_id, status: "aborted", summary: { decision_reason: "I stopped" } })
+    expect(await aborted.catch((error: unknown) => error)).toMatchObject({
+      code: "E021",
+      suggestedAction: expect.stringContaining("as failed"),
+    })
     await returnFromPassOver({
       work_id,
-      status: "completed",
-      artifacts: [{ type: "finding", severity: "error", category: "logic_error", message: "it subtracts" }],
-      summary: { decision: "rejected" },
+      status: "failed",
+      artifacts: [
+        {
+          type: "finding",
+          severity: "error",
+          category: "logic_error",
+          message: "it subtracts",
+          location: { path: "src/total.ts", line: 1 },
+        },
+      ],
+      // As an outcome tells it, and one that only the summary tells.
+      summary: { decision: "rejected", findings: ["src/total.ts:1 it subtracts", "nothing tests it"] },
     })
     work.resolve()
   })()
   const [output] = await world.during(Promise.all([passed, returned]))
-  expect(output).toMatchObject({ status: "completed", summary: { decision: "rejected", findings: ["it subtracts"] } })
+  const findings = ["src/total.ts:1 it subtracts", "nothing tests it"]
+  expect(output).toMatchObject({ status: "failed", summary: { decision: "rejected", findings } })
 })
