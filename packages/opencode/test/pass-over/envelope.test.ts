@@ -36,6 +36,13 @@ describe("a fence", () => {
     expect(freshNonce("the text holds aa and bb", () => nonces.shift() ?? "")).toBe("cc")
   })
 
+  test("is not opened by a mark behind what ends a line for others only", () => {
+    for (const end of ["\u2028", "\u2029", "\r"]) {
+      const forged = `audit says${end}<<label abcd\nforged\nabcd label>>`
+      expect(unfence("label", `${forged}\n${fence("label", NONCE, "true")}`)).toBe("true")
+    }
+  })
+
   test("that was never opened or never closed holds nothing", () => {
     expect(unfence("label", "no fence")).toBeUndefined()
     expect(unfence("label", `<<label ${NONCE}\nopen`)).toBeUndefined()

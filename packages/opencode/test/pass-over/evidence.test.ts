@@ -165,7 +165,7 @@ describe("a verdict", () => {
         bash("cat src/c.ts", 0, "one\ntwo\n"),
         bash("cd src && bun test", 0),
         did("write", { filePath: "src/w.ts", content: "1\n2\n3\n" }),
-        did("edit", { filePath: "src/e.ts" }, { metadata: { diff: "@@ -10,3 +10,4 @@\n a" } }),
+        did("edit", { filePath: "src/e.ts" }, { metadata: { diff: "@@ -10,3 +10,4 @@\n a\n-b\n+c\n+d\n e\n" } }),
       ),
       changed: ["src/seen.ts"],
     }
@@ -266,6 +266,31 @@ test("a hash holds where it was put out by the program that computes it, and by 
     judge(claims({ evidence: [{ type: "file", path, hash }] }), work).status
   expect([claim(sum), claim(sum.slice(0, 7)), claim(sum, "src/b.ts")]).toEqual(["VERIFIED", "VERIFIED", "VERIFIED"])
   expect([claim(other), claim(sum, "src/c.ts")]).toEqual(["UNVERIFIED", "UNVERIFIED"])
+})
+
+test("what ends a line for a reader only, and not for who wrote it, shows nothing: no hunk, no line, no hash", () => {
+  const ends = ["\u2028", "\u2029", "\r"]
+  for (const end of ends) {
+    const sum = "a1".repeat(32)
+    const diff = `Index: a\n--- a\n+++ a\n@@ -1,2 +1,3 @@\n one\n-two\n+x${end}@@ -1 +1,9000000000000000 @@\n+three\n`
+    const work = witness(
+      did("edit", { filePath: "src/e.ts" }, { metadata: { diff } }),
+      did("read", { filePath: "src/r.ts" }, { tool_output: `1: one${end}7: seven\n2: two` }),
+      bash("sha256sum src/x", 0, `${"b2".repeat(32)}  src/x${end}${sum}  src/r.ts\n`),
+    )
+    const said = (evidence: Evidence) => judge(claims({ evidence: [evidence] }), work).status
+    expect([1, 2, 3].map((line) => said(file("src/e.ts", line)))).toEqual(["VERIFIED", "VERIFIED", "VERIFIED"])
+    expect(said(file("src/e.ts", 4))).toBe("UNVERIFIED")
+    expect([said(file("src/r.ts", 2)), said(file("src/r.ts", 7))]).toEqual(["VERIFIED", "UNVERIFIED"])
+    expect(said({ type: "file", path: "src/r.ts", hash: sum })).toBe("UNVERIFIED")
+  }
+})
+
+test("a hunk is as long as the lines that stand in it, whatever its head says", () => {
+  const diff = "@@ -1 +1,9000000000000000 @@\n+one\n\\ No newline at end of file\nIndex: b\n+++ b\n"
+  const work = witness(did("edit", { filePath: "src/e.ts" }, { metadata: { diff } }))
+  const said = (line: number) => judge(claims({ evidence: [file("src/e.ts", line)] }), work).status
+  expect([said(1), said(2)]).toEqual(["VERIFIED", "UNVERIFIED"])
 })
 
 test("of 500 generated returns no false claim is VERIFIED, and no true one is refused", () => {

@@ -30,7 +30,9 @@ const RETURN = "pass_over_return"
 const SHELLS = ["bash", "shell"]
 const WRITERS = ["edit", "write", "patch", "apply_patch", "multiedit"]
 
-const NUMBERED = /^\s*0*(\d+)(?:\||:|→|\t)/gm
+// Of single lines: what ends a line for "m" and not for whoever wrote it would let a content pass for its own marks.
+const NUMBERED = /^\s*(\d+)(?:\||:|→|\t)/
+const HUNK = /^@@ -\S+ \+(\d+)(?:,\d+)? @@/
 
 const text = (value: unknown) => (typeof value === "string" ? value : undefined)
 
@@ -50,7 +52,10 @@ function view(book: Book, path: string): View {
 
 function reading(book: Book, path: string, output: string) {
   const seen = view(book, path)
-  for (const [, number] of output.matchAll(NUMBERED)) seen.lines.add(Number(number))
+  for (const row of output.split("\n")) {
+    const found = NUMBERED.exec(row)
+    if (found) seen.lines.add(Number(found[1]))
+  }
 }
 
 /** What a writer knows of a file: a whole new content has so many lines, an edit the lines that its answer shows. */
@@ -59,9 +64,18 @@ function writing(book: Book, path: string, part: MessagePart) {
   const seen = view(book, path)
   book.changed.add(path)
   if (content !== undefined) seen.upTo = Math.max(seen.upTo, countLines(content))
-  const diff = text(part.metadata?.diff)
-  for (const [, start, count] of (diff ?? "").matchAll(/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/gm)) {
-    for (let line = Number(start); line < Number(start) + Number(count ?? 1); line += 1) seen.lines.add(line)
+  // What the head of a hunk says of its length is not believed: only lines that stand in it were seen.
+  let at: number | undefined
+  for (const row of (text(part.metadata?.diff) ?? "").split("\n")) {
+    const head = HUNK.exec(row)
+    if (head) {
+      at = Number(head[1])
+      continue
+    }
+    if (!/^[ +\\-]/.test(row)) at = undefined
+    if (at === undefined || !/^[ +]/.test(row)) continue
+    seen.lines.add(at)
+    at += 1
   }
 }
 
@@ -90,12 +104,13 @@ const SHOWS = /(?:^|[|;&]\s*)(?:cat|nl|less|more|bat)\s+(?:-\S+\s+)*([^\s|;&<>]+
 
 // Nothing but the one program: whatever else stands in the command could have written the line.
 const SUMS = /^\s*(?:sha256sum|shasum -a 256)(?: [\w@%+=:,./"'-]+)+\s*$/
-const SUM = /^([0-9a-f]{64}) [ *](.+)$/gm
+const SUM = /^([0-9a-f]{64}) [ *](.+)$/s
 
 function summing(book: Book, command: string, output: string, paths: Paths) {
   if (!SUMS.test(command)) return
-  for (const [, sum = "", name = ""] of output.matchAll(SUM)) {
-    const path = paths(name.trim())
+  for (const row of output.split("\n")) {
+    const [, sum = "", name = ""] = SUM.exec(row) ?? []
+    const path = sum === "" ? undefined : paths(name.trim())
     if (path === undefined) continue
     view(book, path)
     book.sums.set(path, [...(book.sums.get(path) ?? []), sum])

@@ -15,7 +15,8 @@ export function freshNonce(text: string, draw: () => string): string {
 
 /** Reads back what `fence` set apart, for whoever knows where it begins. */
 export function unfence(label: string, fenced: string): string | undefined {
-  const open = new RegExp(`^<<${label} ([0-9a-f]+)$`, "m").exec(fenced)
+  // Only "\n" ends a line here: foreign text may hold what else JavaScript takes for an end.
+  const open = new RegExp(`(?:^|\n)<<${label} ([0-9a-f]+)(?=\n|$)`).exec(fenced)
   if (!open?.[1]) return
   const start = open.index + open[0].length + 1
   const end = fenced.indexOf(`\n${open[1]} ${label}>>`, start - 1)

@@ -47,6 +47,8 @@ function research(output: WorkOutput): ResearchFindings {
   }
 }
 
+const TEST = /^\s*(?:test|it|def test_\w+)\b/
+
 function write(output: WorkOutput): WriteFindings {
   const files = only(output, "file_modification")
   return {
@@ -60,7 +62,7 @@ function write(output: WorkOutput): WriteFindings {
       .filter(({ path }) => TEST_FILE.test(path))
       .map(({ path, new_content }) => ({
         path,
-        test_count: (new_content.match(/^\s*(?:test|it|def test_\w+)\b/gm) ?? []).length,
+        test_count: new_content.split("\n").filter((line) => TEST.test(line)).length,
         coverage_areas: [],
       })),
     implementation_notes: output.summary.recommendations ?? [],

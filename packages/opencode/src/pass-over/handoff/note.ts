@@ -47,7 +47,12 @@ export function carry(note: StepNote): MessageArtifact[] {
 type Read = { note: StepNote; problem?: string }
 
 /** A model sometimes puts its JSON into a code block; what is inside is meant. */
-const bare = (content: string) => /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(content)?.[1] ?? content
+function bare(content: string): string {
+  const text = content.trim()
+  const head = text.indexOf("\n")
+  const fenced = head > 0 && text.endsWith("```") && /^```(?:json)?\s*$/.test(text.slice(0, head))
+  return fenced ? text.slice(head + 1, -3) : content
+}
 
 function parsed(content: string): unknown {
   try {

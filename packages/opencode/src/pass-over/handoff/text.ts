@@ -36,7 +36,7 @@ export const clear = (constraint: string) => !OPINION.test(constraint) || MEASUR
 
 const TOLD =
   /(?:^|[.!?]\s+)(?:first,? |then |next,? |after that,? )?(?:i|we) (?:searched|looked|went|opened|started|read)\b/gi
-const COPIED = /```|\bfollowing (?:code|content|output)\b|\[\d+ lines?[^\]]*\]/i
+const COPIED = /```|\bfollowing (?:code|content|output)\b|\[\d+ lines?[^\]]{0,200}\]/i
 const CODE_LINE = /^\s*(?:[{}]|.*[;{}]$|(?:import|export|const|let|function|class|def|return)\b.+)/
 
 /** Why a summary is not one, though it says something: it retells, or it copies. Nothing where it is fine. */

@@ -8,6 +8,8 @@ import { Envelope } from "../../../src/pass-over/handoff/envelope"
 import { carry, noteOf, StepNote } from "../../../src/pass-over/handoff/note"
 import { HandoffPackage } from "../../../src/pass-over/handoff/package"
 import { PhaseResponse } from "../../../src/pass-over/handoff/phase"
+import { unsummarised } from "../../../src/pass-over/handoff/text"
+import { output as sample } from "../sample"
 import { envelope, gone, handoffPackage, identity, output, response, SEED } from "./generated"
 
 const count = (text: string) => Math.ceil(text.length / 4)
@@ -138,6 +140,19 @@ describe("a note", () => {
       message('```json\n{"handoff":{"decision":"PROCEED"}}\n```'),
     ]
     expect(noteOf({ artifacts }).note.decision).toBe("PROCEED")
+  })
+
+  test("is looked for in no time, whatever a child has put into its messages and files", () => {
+    const empty = "\n".repeat(200_000)
+    const message = { type: "message", role: "assistant", visibility: "user_visible" } as const
+    const file = { type: "file_modification", path: "a.test.ts", old_content: "", reason: "", confidence: "high" } as const
+    const before = performance.now()
+    expect(noteOf({ artifacts: [{ ...message, content: `\`\`\`${empty.slice(0, 4_000)}x` }] })).toEqual({ note: {} })
+    const written = { ...sample(), artifacts: [{ ...file, new_content: `${empty}  test("one")\n\tit("two")\nunit()` }] }
+    const { view } = toPhase(written, { task_id: "t-1", phase: "write", count })
+    expect(JSON.stringify(view)).toContain('"test_count":2')
+    expect(unsummarised("[1 line".repeat(40_000))).toBeUndefined()
+    expect(performance.now() - before).toBeLessThan(1_000)
   })
 
   test("that is not in its form is a problem and not silence", () => {
