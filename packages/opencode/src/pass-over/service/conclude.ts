@@ -14,7 +14,7 @@ import { move } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
 import type { Usage } from "../domain/run"
 import { shortages } from "../domain/shortage"
-import type { Attempt, Delivery, Ids, Outcome, Settled } from "./port"
+import type { Attempt, Delivery, Ids, Log, Outcome, Settled } from "./port"
 
 /** All that is known when a pass ends, whoever ended it and whenever its transcript is read. */
 export type Facts = {
@@ -164,6 +164,46 @@ export function outcomeOf(facts: Facts): Outcome {
     error_code: failure?.code ?? null,
     transcript: !facts.late && (facts.messages || facts.pass.child_session_id === null) ? "read" : "unread",
     ...(holds(facts.pass, output, failure?.code ?? null) ? { held: true } : {}),
+  }
+}
+
+export const unmakeable =
+  ({ log }: { log: Log }, pass: Pass) =>
+  (error: unknown) =>
+    log("error", "an outcome could not be made", { pass_over_id: pass.id, error: String(error) })
+
+const why = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+/** What is left to say where nothing can be made of what a child said and did. It computes nothing that could fail. */
+export function unmade(facts: Facts, error: unknown): Outcome {
+  const { taken, usage } = facts
+  const code = facts.failure?.code ?? PassOverErrorCode.INVALID_WORK_OUTPUT
+  const failure = { code, message: `its result could not be put together (${why(error)})` }
+  const output = fromSalvage(ending({ ...facts, messages: undefined, taken: undefined, failure }), failure)
+  const unresolved = [{ claim: "the result", why: failure.message }]
+  const summary = {
+    ...output.summary,
+    verdict: { status: "BLOCKED" as const, checked: 0, unresolved },
+    ...(taken?.change ? { change: taken.change } : {}),
+  }
+  return { output: { ...output, summary }, usage, error_code: code, transcript: "read" }
+}
+
+/**
+ * An outcome in any case. Where what a child said and did cannot be taken in, its return counts as it would without a
+ * witness; where that cannot be read either, the outcome is a failure that says so. It is not tried again: what cannot
+ * be computed now cannot be later.
+ */
+export function surely(facts: Facts, failed: (error: unknown) => void): Outcome {
+  try {
+    return outcomeOf(facts)
+  } catch (error) {
+    failed(error)
+  }
+  try {
+    return { ...outcomeOf({ ...facts, messages: undefined }), transcript: "read" }
+  } catch (error) {
+    return unmade(facts, error)
   }
 }
 

@@ -3,7 +3,7 @@ import { PassOverErrorCode } from "../domain/errors"
 import type { OwnerID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { NO_USAGE } from "../domain/run"
-import { conclude, outcomeOf, stamped, type Facts } from "./conclude"
+import { conclude, stamped, surely, unmakeable, type Facts } from "./conclude"
 import { takeLeft } from "./change/left"
 import { bring, delivered } from "./deliver"
 import type { Engine, Project } from "./engine"
@@ -75,7 +75,12 @@ function settledOf(engine: Engine, claimed: Claimed): Settled | undefined {
     ? { code: PassOverErrorCode.CANCELLED, message: "the opencode that was to run it ended before it began" }
     : facts.failure
   const known = { ...facts, failure }
-  return conclude(engine.ids, known, outcomeOf(known), claimed.pass.return_required ? "message" : "none")
+  return conclude(
+    engine.ids,
+    known,
+    surely(known, unmakeable(engine, known.pass)),
+    claimed.pass.return_required ? "message" : "none",
+  )
 }
 
 /** Those that wait for a person: the question outlives the process that put it, and the pass with it (`adopt.ts`). */
@@ -157,7 +162,7 @@ async function read(engine: Engine, project: Project, { pass, outcome }: { pass:
   // Whoever ended it has said why; of one that was interrupted nobody could.
   const why = (await engine.store.attempts(pass.id)).at(-1)?.error_message ?? "the opencode that ran it has ended"
   const { completed_at = engine.clock.now(), wall_time_ms, subagent_compute_ms } = outcome.output.metadata
-  const whole = outcomeOf({
+  const facts: Facts = {
     pass,
     report,
     failure: outcome.error_code ? { code: outcome.error_code, message: why } : undefined,
@@ -168,7 +173,8 @@ async function read(engine: Engine, project: Project, { pass, outcome }: { pass:
     waited_ms: wall_time_ms - subagent_compute_ms,
     attempt: undefined,
     taken,
-  })
+  }
+  const whole = surely(facts, unmakeable(engine, pass))
   const known = outcome.output.artifacts.length
   // What it returned comes first in both; what it was seen doing is added behind it.
   const added = report ? whole.output.artifacts.slice(known) : whole.output.artifacts

@@ -88,7 +88,7 @@ export function createRunner(
         deps.changed(runner)
         return putAway(deps, live, result.output, Promise.allSettled(open.values()))
       })
-      .catch((error: unknown) => deps.log("warn", "could not close a transcript", { error: String(error) }))
+      .catch((error: unknown) => deps.log("warn", "could not put a pass away", { error: String(error) }))
   }
 
   function stop() {

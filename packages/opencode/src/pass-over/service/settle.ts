@@ -8,9 +8,9 @@ import { autoApply } from "./change/auto"
 import { changesOf } from "./change/deps"
 import { observe } from "./change/place"
 import { takeChanges } from "./change/take"
-import { conclude, modeOf, outcomeOf, type Facts, type Taken } from "./conclude"
+import { conclude, modeOf, surely, unmade, unmakeable, type Facts, type Taken } from "./conclude"
 import { endAttempt, type Live, type RunDeps } from "./live"
-import type { Clock, Outcome } from "./port"
+import type { Clock, Outcome, Settled } from "./port"
 import { within } from "./within"
 
 // Salvage must not make an outcome late: what cannot be told in this time is read afterwards, and added.
@@ -33,12 +33,26 @@ async function theirs(deps: RunDeps, pass: Pass): Promise<Outcome | undefined> {
   return undefined
 }
 
+/** What is written down of an outcome; of one that cannot be written down in any form, that it cannot. */
+function concluded(deps: RunDeps, facts: Facts, ours: Outcome): [Outcome, Settled | undefined] {
+  const mode = modeOf(facts.pass)
+  try {
+    return [ours, conclude(deps.ids, facts, ours, mode)]
+  } catch (error) {
+    unmakeable(deps, facts.pass)(error)
+    const less = unmade(facts, error)
+    return [less, conclude(deps.ids, facts, less, mode)]
+  }
+}
+
 /** Writes an outcome down. Whoever ended the pass first has the last word: then theirs is the outcome. */
-async function record(deps: RunDeps, live: Live, facts: Facts, ours: Outcome): Promise<Outcome> {
+async function record(deps: RunDeps, live: Live, facts: Facts, made: Outcome): Promise<Outcome> {
+  let ours = made
   for (const wait of [...PAUSES_MS, 0]) {
-    const input = conclude(deps.ids, { ...facts, pass: live.pass }, ours, modeOf(live.pass))
-    if (!input) return ours
     try {
+      const [outcome, input] = concluded(deps, { ...facts, pass: live.pass }, ours)
+      ours = outcome
+      if (!input) return ours
       const result = await deps.store.settle(input)
       if (result !== "stale") {
         live.pass = result
@@ -56,8 +70,39 @@ async function record(deps: RunDeps, live: Live, facts: Facts, ours: Outcome): P
   return ours
 }
 
-/** Makes the one outcome of a pass out of its return, or out of what is left of its child, and writes it down. */
+/**
+ * Makes the one outcome of a pass out of its return, or out of what is left of its child, and writes it down. It comes
+ * whatever goes wrong: somebody waits for it, and a place is given back with it.
+ */
 export async function settle(deps: RunDeps, live: Live, failure: Failure | undefined): Promise<Outcome> {
+  const known = { messages: undefined, taken: undefined }
+  try {
+    return await settled(deps, live, failure)
+  } catch (error) {
+    unmakeable(deps, live.pass)(error)
+    const facts = factsOf(deps, live, failure, known)
+    return record(deps, live, facts, unmade(facts, error))
+  }
+}
+
+type Known = Pick<Facts, "messages" | "taken"> & { late?: boolean }
+
+function factsOf(deps: RunDeps, live: Live, failure: Failure | undefined, known: Known): Facts {
+  const at = deps.clock.now()
+  return {
+    pass: live.pass,
+    report: live.report,
+    failure,
+    usage: live.run.usage,
+    at,
+    wall_ms: Math.round(deps.clock.mono() - live.began.mono),
+    waited_ms: Math.round(live.run.waited_ms),
+    attempt: endAttempt(live, at, failure),
+    ...known,
+  }
+}
+
+async function settled(deps: RunDeps, live: Live, failure: Failure | undefined): Promise<Outcome> {
   const { pass } = live
   const child = pass.child_session_id
   const left = Math.max(0, remaining(live.run, deps.clock.mono()))
@@ -66,22 +111,9 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
     child === null ? [] : within(deps.clock, SALVAGE_MS, deps.host.messages(child)),
     within(deps.clock, Math.min(CHANGES_MS, left + grace), taking(deps, live)),
   ])
-  const at = deps.clock.now()
-  const facts: Facts = {
-    pass,
-    report: live.report,
-    failure,
-    messages,
-    usage: live.run.usage,
-    at,
-    wall_ms: Math.round(deps.clock.mono() - live.began.mono),
-    waited_ms: Math.round(live.run.waited_ms),
-    attempt: endAttempt(live, at, failure),
-    taken: taken?.of,
-    late: taken === undefined && child !== null,
-  }
-  const outcome = outcomeOf(facts)
-  return applied(deps, live, await record(deps, live, facts, outcome))
+  const late = taken === undefined && child !== null
+  const facts = { ...factsOf(deps, live, failure, { messages, taken: taken?.of, late }), pass }
+  return applied(deps, live, await record(deps, live, facts, surely(facts, unmakeable(deps, pass))))
 }
 
 /** What the policy lets apply itself is applied before the originator reads of it. */

@@ -145,7 +145,13 @@ describe("a note", () => {
   test("is looked for in no time, whatever a child has put into its messages and files", () => {
     const empty = "\n".repeat(200_000)
     const message = { type: "message", role: "assistant", visibility: "user_visible" } as const
-    const file = { type: "file_modification", path: "a.test.ts", old_content: "", reason: "", confidence: "high" } as const
+    const file = {
+      type: "file_modification",
+      path: "a.test.ts",
+      old_content: "",
+      reason: "",
+      confidence: "high",
+    } as const
     const before = performance.now()
     expect(noteOf({ artifacts: [{ ...message, content: `\`\`\`${empty.slice(0, 4_000)}x` }] })).toEqual({ note: {} })
     const written = { ...sample(), artifacts: [{ ...file, new_content: `${empty}  test("one")\n\tit("two")\nunit()` }] }
