@@ -91,7 +91,7 @@ export function answerAsked(engine: Engine, { client, elsewhere }: AskedIn, aske
   const right = rightTo(entry.rights, asked.permission, asked.patterns)
   if (right.action === "allow") return answer({ reply: "once" })
   if (right.action === "deny")
-    return answer(reject(`The rules of ${right.who ?? "its originator"} forbid this; do without it.`))
+    return answer(reject(`${right.why ?? `The rules of ${right.who ?? "its originator"} forbid this`}; do without it.`))
   toUser(engine, entry, asked, elsewhere)
     .then(answer)
     .catch((error: unknown) => engine.log("warn", "a question could not be put", { error: String(error) }))

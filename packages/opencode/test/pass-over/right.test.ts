@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { commands, demands } from "../../src/pass-over/domain/demand"
+import { demands } from "../../src/pass-over/domain/demand"
 import { constraintLayers, CONSTRAINTS, rulesOf, unenforceable } from "../../src/pass-over/domain/constraint"
 import { evaluate, fences, matches, meet, type Action, type Layer, type Rule } from "../../src/pass-over/domain/right"
+import { patched } from "../../src/pass-over/domain/patch"
+import { split } from "../../src/pass-over/domain/shell"
+import { named } from "../../src/pass-over/service/change/record"
 import { rightTo } from "../../src/pass-over/service/right"
 import { posix } from "node:path"
 
@@ -186,10 +189,107 @@ describe("what a tool call needs", () => {
       expect(demands(tool, args, place)).toEqual([{ permission, patterns: [...patterns] }]))
   }
 
-  test("an unclosed quote or substitution is a piece like any other", () => {
-    expect(commands("echo 'x")).toEqual(["echo 'x"])
-    expect(commands("echo $(x")).toEqual(["echo", "x"])
-    expect(commands("")).toEqual([])
+  test("the files of a patch are told as the host reads them", () => {
+    const patch = [
+      "  *** Begin Patch",
+      "*** Add File:src/a.ts",
+      "+*** Add File: not/this.ts",
+      "*** Update File:   src/b\u2028*** Add File: c.ts  ",
+      "*** Move to:\tsrc/d.ts\r",
+      "*** Delete File: ",
+      "*** End Patch",
+    ].join("\n")
+    const names = ["src/a.ts", "src/b\u2028*** Add File: c.ts", "src/d.ts"]
+    expect(patched(patch)).toEqual(names)
+    expect(named({ tool: "apply_patch", args: { patchText: patch } })).toEqual(names)
+    expect(demands("apply_patch", { patchText: patch }, { ...place, directory: "/project" })).toEqual([
+      { permission: "edit", patterns: names },
+    ])
+  })
+
+  test("a patch that names no file is refused where it matters which", () => {
+    const [demand] = demands("apply_patch", { patchText: "nothing" }, place)
+    expect(demand).toEqual({ permission: "edit", patterns: ["*"], unsure: true })
+    const [open, narrow] = [rights(), rights("no_paths: secret/*")]
+    expect(rightTo(open, "edit", ["*"], true).action).toBe("allow")
+    expect([rightTo(narrow, "edit", ["*"]).action, rightTo(narrow, "edit", ["*"], true).action]).toEqual([
+      "allow",
+      "deny",
+    ])
+  })
+})
+
+/** What a child is held to by constraints alone. */
+const rights = (...constraints: string[]) => {
+  const open: Layer = { who: "audit", rules: [{ permission: "*", pattern: "*", action: "allow" }] }
+  return { own: open, above: [{ ...open, who: "alice" }, ...constraintLayers(constraints)], grant: [] as Rule[] }
+}
+
+describe("a command line in pieces", () => {
+  test.each<[string, string[]]>([
+    ["", []],
+    ["a; b && c | d & e", ["a", "b", "c", "d", "e"]],
+    [`echo "a; b" 'c; d'`, [`echo "a; b" 'c; d'`]],
+    ['echo "$(a)"', ["a", 'echo "$(a)"']],
+    ['echo "$(a "$(b)" c)" d', ["b", 'a "$(b)" c', 'echo "$(a "$(b)" c)" d']],
+    ['echo "$(a (b) c)"; d', ["a", "b", "c", 'echo "$(a (b) c)"', "d"]],
+    ['npm test "`a; b`" c', ["a", "b", 'npm test "`a; b`" c']],
+    ['npm test "${X:-$(a)}"', ["a", 'npm test "${X:-$(a)}"']],
+    ["npm test # it's fine\nrm -rf x # isn't it", ["npm test # it's fine", "rm -rf x # isn't it"]],
+    ["echo a#'b; c'", ["echo a#'b; c'"]],
+    ["git pu\\\nsh", ["git push"]],
+    ["cat <<'E' > f; a\nit's\nb $(c)\nE\nd", ["cat <<'E' > f", "a", "d"]],
+    ["cat <<E && a\nit's $(b)\n`c`\nE\nd", ["cat <<E", "a", "b", "c", "d"]],
+    ["cat <<-E <<F\n\tone '\n\tE\ntwo '\nF\na", ["cat <<-E <<F", "a"]],
+    ["cat <<<'a; b' c; d", ["cat <<<'a; b' c", "d"]],
+    ["a 'b\nc'\nd", ["a 'b\nc'", "d"]],
+    ['a "b \\" ; c"', ['a "b \\" ; c"']],
+  ])("%j", (line, pieces) => expect(split(line)).toEqual({ pieces, sure: true }))
+
+  test.each([
+    "echo 'x",
+    'echo "x',
+    'echo "$(x"',
+    'echo "`x"',
+    'echo "`a \\`b\\``"',
+    "echo `a \\`b\\``",
+    "echo $'it\\'s' ; a",
+    'echo "${X:-"a"}"',
+    "`a # b` ; c",
+    'echo "$(case x in x) a;; esac)"',
+    "cat <<E\nx",
+    "cat <<E",
+    'cat <<"E O"\nx\nE O',
+    "(#a",
+    '"$('.repeat(60),
+  ])("%j cannot be told apart surely", (line) => expect(split(line).sure).toBe(false))
+
+  test("what cannot be told apart is as strict as the strictest rule about it", () => {
+    const only = rights("commands: npm test*")
+    const may = (command: string, held = only) => {
+      const [demand] = demands("bash", { command }, place)
+      return rightTo(held, "bash", demand?.patterns ?? [], demand?.unsure).action
+    }
+    expect([may("npm test a"), may('npm test "`rm x`"'), may("npm test # it's\nrm x # 's")]).toEqual([
+      "allow",
+      "deny",
+      "deny",
+    ])
+    expect([may("npm test 'x"), may("npm test 'x", rights()), may("npm test 'x", rights("no_tools: bash"))]).toEqual([
+      "deny",
+      "allow",
+      "deny",
+    ])
+    expect(may("npm test 'x", { ...only, grant: [{ permission: "bash", pattern: "npm *", action: "allow" }] })).toBe(
+      "deny",
+    )
+  })
+
+  test("is read in no time, however it is nested", () => {
+    const began = performance.now()
+    for (const part of ['"$(', '"$(a)" ', "`", '"`', "${", "<<E ", "# \n", "'", '"', "(", "\\"])
+      split(part.repeat(60_000))
+    expect(performance.now() - began).toBeLessThan(1_000)
   })
 })
 

@@ -1,5 +1,12 @@
+import { patched } from "./patch"
+import { split } from "./shell"
+
 /** What a tool call needs: one of the host's permissions, for each of these. */
-export type Demand = { permission: string; patterns: string[] }
+export type Demand = {
+  permission: string
+  patterns: string[]
+  /** These may not be all: it could not be read well enough to be held against patterns. */ unsure?: true
+}
 
 export type Place = {
   directory: string
@@ -11,46 +18,11 @@ export type Place = {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
 
-const PATCHED = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm
+const UNREAD: Demand = { permission: "edit", patterns: ["*"], unsure: true }
 
-/** Pieces of a command line, as far as that can be told without a shell: whatever one of them is denied, all are. */
-export function commands(line: string): string[] {
-  const pieces: string[] = []
-  let piece = ""
-  let quote = ""
-  const cut = () => {
-    if (piece.trim()) pieces.push(piece.trim())
-    piece = ""
-  }
-  for (let index = 0; index < line.length; index += 1) {
-    const character = line[index] ?? ""
-    if (quote !== "'" && character === "\\") {
-      piece += character + (line[(index += 1)] ?? "")
-      continue
-    }
-    if (quote) {
-      // What stands in "$(…)" is run too.
-      if (quote === '"' && character === "$" && line[index + 1] === "(") {
-        const end = line.indexOf(")", index)
-        if (end > index) pieces.push(...commands(line.slice(index + 2, end)))
-      }
-      if (character === quote) quote = ""
-      piece += character
-      continue
-    }
-    if (character === "'" || character === '"') {
-      quote = character
-      piece += character
-      continue
-    }
-    if (";|&\n(){}`".includes(character) || (character === "$" && line[index + 1] === "(")) {
-      cut()
-      continue
-    }
-    piece += character
-  }
-  cut()
-  return pieces
+function commands(line: string): Demand {
+  const { pieces, sure } = split(line)
+  return { permission: "bash", patterns: pieces, ...(sure ? {} : { unsure: true }) }
 }
 
 /** What the host will ask about this call, as it asks itself. A tool that we do not know is asked about by its name. */
@@ -62,8 +34,8 @@ export function demands(tool: string, args: Record<string, unknown>, place: Plac
     case "write":
       return [{ permission: "edit", patterns: [path(args.filePath)] }]
     case "apply_patch": {
-      const paths = [...text(args.patchText).matchAll(PATCHED)].map(([, found]) => path(found?.trim()))
-      return [{ permission: "edit", patterns: paths.length > 0 ? paths : ["*"] }]
+      const paths = patched(text(args.patchText)).map(path)
+      return [paths.length > 0 ? { permission: "edit", patterns: paths } : UNREAD]
     }
     case "read":
       return [{ permission: "read", patterns: [path(args.filePath)] }]
@@ -73,7 +45,7 @@ export function demands(tool: string, args: Record<string, unknown>, place: Plac
     case "list":
       return [{ permission: tool, patterns: [text(args.path) || place.directory] }]
     case "bash":
-      return [{ permission: "bash", patterns: commands(text(args.command)) }]
+      return [commands(text(args.command))]
     case "webfetch":
       return [{ permission: tool, patterns: [text(args.url)] }]
     case "websearch":

@@ -10,6 +10,7 @@ export type Layer = { who: string; rules: readonly Rule[] }
 export type Right = {
   action: Action
   /** Whose rules decided, unless all allow. */ who?: string
+  /** Where no rule of anybody's decided. */ why?: string
   rule?: Rule | undefined
 }
 
@@ -84,6 +85,19 @@ export function uniform(rules: readonly Rule[], permission: string): Action | un
   if (!first) return "ask"
   if (first.pattern !== "*") return undefined
   return about.every((rule) => rule.action === first.action) ? first.action : undefined
+}
+
+/** What all layers say of what cannot be held against patterns: as strict as their strictest rule about any of it. */
+export function blindly(layers: readonly Layer[], permission: string): Right {
+  let strictest: Right = { action: "allow" }
+  for (const { who, rules } of layers) {
+    const about = relevant(rules, permission)
+    const said = about.map((rule) => ({ who, rule, action: rule.action }))
+    for (const right of about[0]?.pattern === "*" ? said : [{ who, action: "ask" as const }, ...said]) {
+      if (STRICT[right.action] > STRICT[strictest.action]) strictest = right
+    }
+  }
+  return strictest
 }
 
 const same = (a: readonly Rule[], b: readonly Rule[]) =>

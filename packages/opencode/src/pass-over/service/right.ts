@@ -1,9 +1,10 @@
+import { belongs, guardedName } from "../domain/change/path"
 import { constraintLayers } from "../domain/constraint"
 import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
 import type { Pass } from "../domain/pass"
 import type { Effective } from "../domain/preference"
-import { evaluate, fences, meet, type Layer, type Right, type Rule } from "../domain/right"
+import { blindly, evaluate, fences, matches, meet, type Layer, type Right, type Rule } from "../domain/right"
 import type { Engine, Project } from "./engine"
 
 /** What a child is held to. `own` is its agent's; everything in `above` narrows that. */
@@ -56,12 +57,26 @@ async function sessionRules(project: Project, pass: Pass): Promise<Rule[]> {
 
 const ours = (permission: string) => OURS.includes(permission)
 
+/** Who writes there widens what it may itself, so nothing less than a grant that names such a place opens it. */
+function guarded(grant: readonly Rule[], permission: string, patterns: readonly string[]): string | undefined {
+  if (permission !== "edit") return
+  const granted = (path: string) =>
+    grant.some((rule) => matches("edit", rule.permission) && isGuarded(rule.pattern) && matches(path, rule.pattern))
+  const path = patterns.find((pattern) => isGuarded(pattern) && !granted(pattern))
+  return path === undefined ? undefined : `${belongs(path)}, and no grant names it`
+}
+
+const isGuarded = (path: string) => guardedName(path) !== undefined
+
 /** What a child may do about one permission, for all of these patterns. */
-export function rightTo({ own, above, grant }: Rights, permission: string, patterns: readonly string[]): Right {
+export function rightTo(rights: Rights, permission: string, patterns: readonly string[], unsure = false): Right {
+  const { own, above, grant } = rights
   if (ours(permission)) return { action: "allow" }
+  const why = guarded(grant, permission, patterns)
+  if (why !== undefined) return { action: "deny", why }
   const wanted = patterns.filter((pattern) => evaluate(grant, permission, pattern).rule === undefined)
-  const mine = meet([own], permission, patterns)
-  const theirs = meet(above, permission, wanted)
+  const mine = unsure ? blindly([own], permission) : meet([own], permission, patterns)
+  const theirs = unsure ? blindly(above, permission) : meet(above, permission, wanted)
   return mine.action === "deny" || theirs.action === "allow"
     ? mine
     : theirs.action === "deny" || mine.action === "allow"
@@ -109,21 +124,27 @@ const KNOWN = [
   "todowrite",
 ]
 
+/** Who or what forbids it, as the end of a sentence. */
+export function forbidden({ subagent_id }: Pick<Pass, "subagent_id">, { who, why }: Right): string {
+  if (why !== undefined) return why
+  if (who?.startsWith("can_") || who?.startsWith("the constraint")) return `${who} forbids it`
+  return `${who === subagent_id ? "its own rules" : `the rules of ${who}`} forbid it`
+}
+
 /** The word against a tool call of a child, or nothing. A question is the host's to ask. */
 export function against(
   rights: Rights,
   pass: Pass,
   call: { tool: string; args: Record<string, unknown>; place: Place },
 ): string | undefined {
-  for (const { permission, patterns } of demands(call.tool, call.args, call.place)) {
-    const right = rightTo(rights, permission, patterns)
+  for (const { permission, patterns, unsure } of demands(call.tool, call.args, call.place)) {
+    const right = rightTo(rights, permission, patterns, unsure)
     if (right.action !== "deny") continue
-    const whose = right.who === pass.subagent_id ? "its own rules" : `the rules of ${right.who}`
-    const why = right.who?.startsWith("can_") || right.who?.startsWith("the constraint") ? right.who : whose
+    const why = `${forbidden(pass, right)}${unsure && right.rule?.pattern !== "*" ? "; it could not be told apart what all of it does" : ""}`
     return sentence(
       refuse(
         PassOverErrorCode.PERMISSION_DENIED,
-        `${pass.subagent_id} may not ${permission} ${patterns.join(", ")} in this pass: ${why} forbid${why === whose ? "" : "s"} it.`,
+        `${pass.subagent_id} may not ${permission} ${patterns.join(", ")} in this pass: ${why}.`,
         {
           suggestion: "Do what you can without it, and say in your return what you could not do.",
         },

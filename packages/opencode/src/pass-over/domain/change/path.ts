@@ -45,8 +45,12 @@ const guarded = (part: string) => {
   return GUARDED_FOLDERS.includes(name) || GUARDED_FILES.includes(name) || SHORT_NAME.test(name)
 }
 
-/** Whether a path belongs to git, opencode or us: no change writes there, and no tree is made with what a child put there. */
-export const guardedPath = (path: string): boolean => path.split("/").some(guarded)
+/** The name in a path that belongs to git, opencode or us: no change and no child writes there. */
+export const guardedName = (path: string): string | undefined => path.split("/").find(guarded)
+
+export const guardedPath = (path: string): boolean => guardedName(path) !== undefined
+
+export const belongs = (path: string) => `"${guardedName(path)}" belongs to git, opencode or Pass Over`
 
 function part(name: string): NoPath {
   if (name === "" || name === "." || name === "..") return "it is not a plain path below the project"
@@ -56,7 +60,7 @@ function part(name: string): NoPath {
   if (/[. ]$/.test(name)) return "a name in it ends with a dot or a blank"
   if (name.includes("\\")) return "it holds a backslash"
   if (name.includes(":")) return "it holds a colon"
-  if (guarded(name)) return `"${name}" belongs to git, opencode or Pass Over and is never written by a change`
+  if (guarded(name)) return `${belongs(name)} and is never written by a change`
   return undefined
 }
 

@@ -1,6 +1,7 @@
 import { chained, foldOver, toChange, type Segment } from "../../domain/change/fold"
 import { same, type FileState } from "../../domain/change/change"
 import { below } from "../../domain/change/path"
+import { patched } from "../../domain/patch"
 import { isBinary } from "../../domain/change/text"
 import type { Workspaces } from "../port-workspace"
 import { keep, keepStream, whole } from "./blob"
@@ -32,15 +33,13 @@ const READERS = [
   "question",
 ]
 
-const PATCHED = /^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+)$/gm
-
 const text = (value: unknown) => (typeof value === "string" ? value : undefined)
 
 /** The files that a call names; nothing where it may write anywhere. */
 export function named({ tool, args }: Pick<ToolCall, "tool" | "args">): string[] | undefined {
   if (READERS.includes(tool) || tool.startsWith("pass_over") || tool === "flow") return []
   if (tool === "apply_patch" || tool === "patch") {
-    return [...(text(args.patchText) ?? text(args.patch) ?? "").matchAll(PATCHED)].map(([, path = ""]) => path.trim())
+    return patched(text(args.patchText) ?? text(args.patch) ?? "")
   }
   const path = text(args.filePath)
   return (tool === "edit" || tool === "write") && path !== undefined ? [path] : undefined
