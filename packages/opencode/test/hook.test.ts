@@ -68,3 +68,58 @@ test("a child without a limit that somebody has set is told nothing", async () =
   const read = await working(world)
   expect(await read({ output: "MemoryError\n" })).toBe("MemoryError\n")
 })
+
+const GRANTED = {
+  origin: "global" as const,
+  path: "pass-over.json",
+  preferences: {
+    pairs: {
+      "alice->audit": {
+        grant: [
+          { permission: "edit", pattern: ".opencode/flows/*" },
+          { permission: "*", pattern: "*" },
+        ],
+      },
+    },
+  },
+}
+
+test("a child writes nothing that decides its rights, unless a grant names it; the user's own agent is left alone", async () => {
+  for (const granted of [false, true]) {
+    using world = createEngineWorld()
+    if (granted) world.preferences.push(GRANTED)
+    world.host.script("audit", async (child) => child.told)
+    await started(world)
+    await settle(20)
+    const child = world.host.children[0]!.session_id
+    const hooks = createHooks(world.engine, { directory: "/project/sub", worktree: "/project" })
+    const said = (tool: string, args: unknown, sessionID = child) =>
+      hooks.before({ tool, sessionID, callID: "c" }, args).then(
+        () => "may",
+        (error: Error) => error.message,
+      )
+    const patch = (line: string) => said("apply_patch", { patchText: `*** Begin Patch\n${line}\n*** End Patch` })
+    const flow = await said("write", { filePath: "/project/.opencode/flows/two.yaml" })
+    if (granted) expect(flow).toBe("may")
+    if (!granted) {
+      expect(flow).toBe(
+        'E013 PERMISSION_DENIED: audit may not edit .opencode/flows/two.yaml in this pass: ".opencode" belongs to git, opencode or Pass Over, and no grant names it. → Do what you can without it, and say in your return what you could not do.',
+      )
+    }
+    const paths = [
+      "opencode.jsonc",
+      "../.git/config",
+      "../.OPENCODE/plugin/x.ts",
+      "../.opencode/pass-over.json",
+      "/etc/opencode.json",
+    ]
+    for (const filePath of paths) {
+      for (const tool of ["edit", "write"]) expect(await said(tool, { filePath })).toContain("belongs to git, opencode")
+    }
+    expect(await patch("*** Update File:a.ts\n*** Move to:../.opencode/plugin/a.ts")).toContain("belongs to git")
+    expect(await patch("*** Update File: a.ts")).toBe("may")
+    expect(await said("edit", { filePath: "src/opencode.ts" })).toBe("may")
+    expect(await said("read", { filePath: "../.opencode/pass-over.json" })).toBe("may")
+    expect(await said("write", { filePath: "../.opencode/pass-over.json" }, "ses_root")).toBe("may")
+  }
+})

@@ -259,6 +259,7 @@ describe("a command line in pieces", () => {
     'echo "$(case x in x) a;; esac)"',
     "cat <<E\nx",
     "cat <<E",
+    "a \\ # $(b)",
     'cat <<"E O"\nx\nE O',
     "(#a",
     '"$('.repeat(60),

@@ -120,6 +120,8 @@ function backticks(state: State) {
 
 function begins(state: State): boolean {
   const before = state.text[state.at - 1]
+  // An escaped blank is part of a word.
+  if (state.text[state.at - 2] === "\\") state.sure = false
   if (before === undefined || COMMENT_BEHIND.includes(before)) return true
   if (COMMENT_MAYBE.includes(before)) state.sure = false
   return false
