@@ -157,7 +157,33 @@ describe("the host's patterns", () => {
   test("a pattern made of many stars is not slow", () => {
     const began = performance.now()
     matches("a".repeat(5_000), `${"*".repeat(200)}b`)
+    matches("a".repeat(20_000), `${"*a".repeat(999)}b`)
+    matches("a".repeat(20_000), `${"*?".repeat(999)}b`)
     expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
+  test("are read as the regular expression reads them that the host makes of them", () => {
+    // As the host does it; where it is short enough.
+    const host = (text: string, pattern: string) => {
+      const escaped = pattern
+        .replaceAll("\\", "/")
+        .replaceAll(/[.+^${}()|[\]]/g, String.raw`\$&`)
+        .replaceAll(/\*+/g, ".*")
+        .replaceAll("?", ".")
+      const source = escaped.endsWith(" .*") ? `${escaped.slice(0, -3)}( .*)?` : escaped
+      return new RegExp(`^${source}$`, "s").test(text.replaceAll("\\", "/"))
+    }
+    const r = random(11)
+    const text = (letters: string[]) => Array.from({ length: r.below(8) }, () => r.of(letters)).join("")
+    let fitting = 0
+    for (let run = 0; run < 200_000; run += 1) {
+      const probe = text(["a", "b", " ", "/", "\\", "\n", ".", "😀", "$", "*"])
+      const pattern = text(["a", "b", " ", "*", "*", "?", " *", "\\", "\n", ".", "😀", "$", "a"])
+      const is = host(probe, pattern)
+      fitting += Number(is)
+      if (matches(probe, pattern) !== is) throw new Error(`${JSON.stringify({ probe, pattern })}: not ${is}`)
+    }
+    expect(fitting).toBeGreaterThan(5_000)
   })
 })
 
@@ -281,6 +307,7 @@ describe("a command line in pieces", () => {
       "allow",
       "deny",
     ])
+    expect([may(`npm test ${"a".repeat(30_000)}`), may("a".repeat(30_000), rights())]).toEqual(["deny", "allow"])
     expect(may("npm test 'x", { ...only, grant: [{ permission: "bash", pattern: "npm *", action: "allow" }] })).toBe(
       "deny",
     )
@@ -338,6 +365,10 @@ describe("constraints", () => {
       code: "E013",
       message: 'The constraint "be nice" cannot be enforced.',
       suggestion: expect.stringContaining('"paths: …"'),
+    })
+    expect(unenforceable([`paths: ${"*a".repeat(1_500)}`])).toMatchObject({
+      code: "E013",
+      message: expect.stringContaining("is longer than 2000 characters"),
     })
     for (const wrong of ["paths", "paths:", "read_only: x", "toString", "constructor: a", ""])
       expect(rulesOf(wrong)).toBeUndefined()

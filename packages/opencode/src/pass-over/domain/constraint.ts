@@ -82,8 +82,23 @@ export function rulesOf(constraint: string): Rule[] | undefined {
   return right ? kind.rules(values) : undefined
 }
 
+// Each call of a child is held against all of them.
+const LONGEST = 2_000
+
 /** A constraint that nothing enforces would be taken for a promise, so it is refused. */
 export function unenforceable(constraints: readonly string[]): Refusal | undefined {
+  const long = constraints.find(({ length }) => length > LONGEST)
+  if (long !== undefined) {
+    const begin = `${long.slice(0, 60)}…`
+    return refuse(
+      PassOverErrorCode.PERMISSION_DENIED,
+      `The constraint "${begin}" is longer than ${LONGEST} characters.`,
+      {
+        suggestion: "Say it with fewer and shorter patterns.",
+        detail: { constraint: begin },
+      },
+    )
+  }
   const bad = constraints.find((constraint) => rulesOf(constraint) === undefined)
   if (bad === undefined) return
   return refuse(PassOverErrorCode.PERMISSION_DENIED, `The constraint "${bad}" cannot be enforced.`, {

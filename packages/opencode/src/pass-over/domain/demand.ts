@@ -20,9 +20,13 @@ const text = (value: unknown) => (typeof value === "string" ? value : "")
 
 const UNREAD: Demand = { permission: "edit", patterns: ["*"], unsure: true }
 
+// What is longer than this is not held against patterns letter by letter.
+const MOST = 20_000
+
 function commands(line: string): Demand {
   const { pieces, sure } = split(line)
-  return { permission: "bash", patterns: pieces, ...(sure ? {} : { unsure: true }) }
+  const known = sure && pieces.reduce((sum, { length }) => sum + length, 0) <= MOST
+  return { permission: "bash", patterns: pieces, ...(known ? {} : { unsure: true }) }
 }
 
 /** What the host will ask about this call, as it asks itself. A tool that we do not know is asked about by its name. */

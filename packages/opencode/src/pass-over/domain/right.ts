@@ -14,26 +14,50 @@ export type Right = {
   rule?: Rule | undefined
 }
 
-const compiled = new Map<string, RegExp>()
+type Glob = { text: string; /** Without the " *" at its end, which may be missing whole. */ bare: string | undefined }
+
+const read = new Map<string, Glob>()
 const MOST_PATTERNS = 5_000
 
-// The host's own reading of a pattern: "*" is anything, "?" one character, and " *" at the end may be missing whole.
-function expression(pattern: string): RegExp {
-  const known = compiled.get(pattern)
+function globOf(pattern: string): Glob {
+  const known = read.get(pattern)
   if (known) return known
-  const escaped = pattern
-    .replaceAll("\\", "/")
-    .replaceAll(/[.+^${}()|[\]]/g, String.raw`\$&`)
-    .replaceAll(/\*+/g, ".*")
-    .replaceAll("?", ".")
-  const made = new RegExp(`^${escaped.endsWith(" .*") ? `${escaped.slice(0, -3)}( .*)?` : escaped}$`, "s")
-  if (compiled.size >= MOST_PATTERNS) compiled.clear()
-  compiled.set(pattern, made)
+  const text = pattern.replaceAll("\\", "/").replaceAll(/\*+/g, "*")
+  const made = { text, bare: text.endsWith(" *") ? text.slice(0, -2) : undefined }
+  if (read.size >= MOST_PATTERNS) read.clear()
+  read.set(pattern, made)
   return made
 }
 
-export const matches = (text: string, pattern: string) =>
-  pattern === "*" || expression(pattern).test(text.replaceAll("\\", "/"))
+/** A star takes as little as it can, and only the last one is ever given more: patterns come from models too. */
+function fits(text: string, glob: string): boolean {
+  let [at, next, star, from] = [0, 0, -1, 0]
+  while (at < text.length) {
+    const wanted = glob[next]
+    if (wanted === "*") {
+      ;[star, from] = [next, at]
+      next += 1
+      continue
+    }
+    if (wanted === "?" || wanted === text[at]) {
+      at += 1
+      next += 1
+      continue
+    }
+    if (star < 0) return false
+    from += 1
+    ;[at, next] = [from, star + 1]
+  }
+  return next === glob.length || (next === glob.length - 1 && glob[next] === "*")
+}
+
+/** The host's own reading of a pattern: "*" is anything, "?" one character, and " *" at the end may be missing whole. */
+export function matches(text: string, pattern: string): boolean {
+  if (pattern === "*") return true
+  const plain = text.replaceAll("\\", "/")
+  const { text: glob, bare } = globOf(pattern)
+  return fits(plain, glob) || (bare !== undefined && fits(plain, bare))
+}
 
 /** What one list of rules says: the last that matches, and a question where none does. */
 export const evaluate = (
