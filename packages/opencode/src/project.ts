@@ -1,4 +1,5 @@
 import type { PluginInput } from "@opencode-ai/plugin"
+import { relative } from "node:path"
 import { keepAuditFiles, type AuditFiles } from "./audit-files"
 import { projectFlows } from "./flow/project"
 import { alive, headless } from "./identity"
@@ -53,6 +54,10 @@ const stored = async (engine: Engine, directory: string): Promise<Written> => ({
 // The instance waits for this plugin; what needs the instance has to wait for it in turn.
 const later = (run: () => void) => void setTimeout(run, 300).unref()
 
+// Outside of a repository the host calls the root of the disk its worktree.
+const below = ({ directory, worktree }: { directory: string; worktree: string }) =>
+  worktree === "/" ? "" : relative(worktree, directory).replaceAll("\\", "/")
+
 /** Takes part in a project: its host, its preferences, its flows, and what an earlier opencode left there. */
 export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper }, opening: Opening): Opened {
   const { input, client, observed, files, log } = opening
@@ -62,6 +67,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
   const own = home ? undefined : workspacesOf(engine, input)
   const project: Project = {
     directory,
+    within: below(home ?? input),
     ...(home ? { tree: input.directory } : {}),
     host: createRoutedHost(createHost({ client, observed }), hostAt(input)),
     // Asked each time in a tree: those are its project's, and it is theirs only while somebody below is at work.

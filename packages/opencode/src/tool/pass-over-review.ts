@@ -4,6 +4,7 @@ import { z } from "zod"
 import type { ChangeSet, Op } from "../pass-over/domain/change/change"
 import { verdictsOf } from "../pass-over/domain/change/target"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import type { Right } from "../pass-over/domain/right"
 import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from "../pass-over/service/change/act"
 import type { Permit } from "../pass-over/service/change/apply"
 import { allowChange } from "../pass-over/service/change/approve"
@@ -11,8 +12,9 @@ import { changesOf, type ChangeDeps } from "../pass-over/service/change/deps"
 import { mergeWithPresent } from "../pass-over/service/change/merge"
 import { tellApplied, tellChange } from "../pass-over/service/change/tell"
 import { viewChange } from "../pass-over/service/change/view"
-import type { Engine, Project } from "../pass-over/service/engine"
+import type { Engine, Entry, Project } from "../pass-over/service/engine"
 import type { Pass } from "../pass-over/domain/pass"
+import { forbidden, rightTo } from "../pass-over/service/right"
 import { passOf } from "../pass-over/service/read-pass"
 import { tool } from "./answer"
 import { dialog } from "./dialog"
@@ -28,13 +30,18 @@ export const PassOverReviewArgs = z.strictObject({
 })
 type Args = z.output<typeof PassOverReviewArgs>
 
-/** Asks opencode's own question for every path, as if the agent edited the file itself. */
+/**
+ * Asks opencode's own question for every path, as if the agent edited the file itself. Of a child its rights are asked
+ * first: an "always" that somebody once said to another is stronger than the rules of its session.
+ */
 const editing =
-  (context: ToolContext): Permit =>
+  (engine: Engine, context: ToolContext): Permit =>
   async (ops: readonly Op[], { directory }) => {
     const patterns = ops.map(({ path }) =>
       relative(context.worktree === "/" ? directory : context.worktree, join(directory, path)),
     )
+    const no = childMayNot(engine.running.entry(context.sessionID), patterns)
+    if (no) return no
     try {
       for (const pattern of new Set(patterns)) {
         await context.ask({
@@ -52,6 +59,18 @@ const editing =
       )
     }
   }
+
+function childMayNot(entry: Entry | undefined, patterns: readonly string[]): Refusal | undefined {
+  if (!entry) return
+  const { rights, runner } = entry
+  const right: Right = rights ? rightTo(rights, "edit", patterns) : { action: "deny", why: "its rights are not known" }
+  if (right.action !== "deny") return
+  return refuse(
+    PassOverErrorCode.PERMISSION_DENIED,
+    `${runner.pass.subagent_id} may not edit ${patterns.join(", ")} in this pass: ${forbidden(runner.pass, right)}.`,
+    { suggestion: "Leave it as it is, and say in your return what should be done with it." },
+  )
+}
 
 const inTurn =
   (...permits: readonly Permit[]): Permit =>
@@ -81,7 +100,7 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
   const planned = await preview(deps, change)
   if (!planned.ok) return planned.refusal
   const permit = inTurn(
-    editing(context),
+    editing(engine, context),
     allowChange(engine, { pass, change, asked_by: context.agent, surface: dialog(context, project.host) }),
   )
   const { approval } = planned.planned
@@ -96,9 +115,15 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
   return applied.ok ? tellApplied(applied, UNDO) : applied.refusal
 }
 
-async function undoing({ deps, context, pass }: Reviewing) {
+async function undoing({ engine, project, deps, context, pass }: Reviewing) {
   const application = await lastApplied(deps, { pass_over_id: pass.id })
-  const permit = editing(context)
+  const [edit, asked_by] = [editing(engine, context), context.agent]
+  // The user's own agent takes back what the user sees. What a child writes is approved, whichever way it goes.
+  const child = engine.running.entry(context.sessionID) !== undefined
+  const approving = application && child && { pass, change: application, undo: true, asked_by }
+  const permit = approving
+    ? inTurn(edit, allowChange(engine, { ...approving, surface: dialog(context, project.host) }))
+    : edit
   const undone = await undoOne(deps, { application, actor: context.agent, permit })
   return undone.ok ? tellApplied(undone, UNDO) : undone.refusal
 }

@@ -5,6 +5,7 @@ import { event, type Pass } from "../domain/pass"
 import type { Effective } from "../domain/preference"
 import { describeSource, type Source } from "../domain/config"
 import type { Setting } from "../domain/preference"
+import type { Right } from "../domain/right"
 import { createBudgetWatch } from "./budget"
 import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
@@ -16,7 +17,7 @@ import type { Place } from "./port-slot"
 import { notify } from "./notify"
 import { createProgress } from "./progress"
 import { whole } from "./recover"
-import { anew, rightsOf, startingRules } from "./right"
+import { anew, rightsOf, rightToPropose, startingRules } from "./right"
 import { createRunner, type Runner } from "./runner"
 import { createScribe } from "./transcript"
 
@@ -151,6 +152,15 @@ async function prepare(engine: Engine, runner: Runner, opened: Opened) {
   runner.start()
 }
 
+/** Rules speak of paths from the root of the repository on; a change names them from the project's folder on. */
+function mayEdit({ within = "" }: Project, { rights }: Entry, paths: readonly string[]): Right {
+  if (!rights) return { action: "deny", why: "its rights are not known" }
+  return rightToPropose(
+    rights,
+    paths.map((path) => (within === "" ? path : `${within}/${path}`)),
+  )
+}
+
 /** Makes a pass run: at once where nothing stands in its way. */
 export function begin(engine: Engine, project: Project, opened: Opened): Runner {
   const { pass, request, manifest } = opened
@@ -171,6 +181,7 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
       tree: project.tree,
       changed: progress.changed,
       rules,
+      mayEdit: (paths) => mayEdit(project, entry, paths),
       busy: () => engine.running.all().length > 0,
     },
     pass,

@@ -40,6 +40,8 @@ export type EngineDeps = {
 export type Project = {
   host: Host
   directory: string
+  /** Its way from the root of its repository, where it is not that itself. */
+  within?: string
   /** Where its sessions work, where that is a tree of ours in the place of the project. */
   tree?: string
   written(): Promise<Written[]>

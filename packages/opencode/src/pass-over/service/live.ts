@@ -6,6 +6,7 @@ import type { PassOverRequest } from "../domain/request"
 import type { Failure } from "../domain/retry"
 import type { Rule } from "../domain/right"
 import type { Run } from "../domain/run"
+import type { MayEdit } from "./change/auto"
 import type { FilePort } from "./change/deps"
 import type { Recorder } from "./change/record"
 import type { Workspace, Workspaces } from "./port-workspace"
@@ -20,6 +21,8 @@ export type RunDeps = {
   log: Log
   /** The rules that a child's session starts with. */
   rules: (pass: Pass) => Promise<readonly Rule[]>
+  /** Whether what a child has proposed may be written without a person's word. */
+  mayEdit?: MayEdit | undefined
   owner_id: `own_${string}`
   files?: FilePort | undefined
   /** Trees for children that do not work in the project itself. */

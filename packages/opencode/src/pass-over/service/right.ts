@@ -4,7 +4,7 @@ import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
 import type { Pass } from "../domain/pass"
 import type { Effective } from "../domain/preference"
-import { blindly, evaluate, fences, matches, meet, type Layer, type Right, type Rule } from "../domain/right"
+import { blindly, evaluate, fences, matches, meet, uniform, type Layer, type Right, type Rule } from "../domain/right"
 import type { Engine, Project } from "./engine"
 
 /** What a child is held to. `own` is its agent's; everything in `above` narrows that. */
@@ -82,6 +82,20 @@ export function rightTo(rights: Rights, permission: string, patterns: readonly s
     : theirs.action === "deny" || mine.action === "allow"
       ? theirs
       : mine
+}
+
+/**
+ * What is said of writing, without a person's word, what a child has proposed. An agent that may not edit at all works by
+ * proposing, so its own rules do not count then; everybody above it may have to be asked all the same.
+ */
+export function rightToPropose(rights: Rights, patterns: readonly string[]): Right {
+  const { own, above, grant } = rights
+  if (uniform(own.rules, "edit") !== "deny") return rightTo(rights, "edit", patterns)
+  return meet(
+    above,
+    "edit",
+    patterns.filter((pattern) => evaluate(grant, "edit", pattern).rule === undefined),
+  )
 }
 
 /** The rules that a child's session starts with. They are the first fence; `before` is the one that decides. */

@@ -4,7 +4,7 @@ import type { Pass } from "../domain/pass"
 import { open } from "../domain/return-context"
 import { remaining } from "../domain/run"
 import type { Failure } from "../domain/retry"
-import { autoApply } from "./change/auto"
+import { autoApply, barred } from "./change/auto"
 import { changesOf } from "./change/deps"
 import { observe } from "./change/place"
 import { takeChanges } from "./change/take"
@@ -120,7 +120,7 @@ async function settled(deps: RunDeps, live: Live, failure: Failure | undefined):
 async function applied(deps: RunDeps, live: Live, outcome: Outcome): Promise<Outcome> {
   const files = changesOf(deps)
   if (!files) return outcome
-  return autoApply(files, live.pass, outcome).catch((error: unknown) => {
+  return autoApply(files, live.pass, outcome, deps.mayEdit).catch((error: unknown) => {
     deps.log("error", "a result could not be applied by itself", { pass_over_id: live.pass.id, error: String(error) })
     return outcome
   })
@@ -139,7 +139,11 @@ async function changed(deps: RunDeps, live: Live): Promise<Taken | undefined> {
   const files = changesOf(deps)
   if (!files) return
   try {
-    return await takeChanges(files, live.pass, { report: live.report, observed: await observe(deps, live) })
+    return await takeChanges(files, live.pass, {
+      report: live.report,
+      observed: await observe(deps, live),
+      barred: (some) => barred(files, live.pass, some, deps.mayEdit),
+    })
   } catch (error) {
     deps.log("error", "changes could not be recorded", { pass_over_id: live.pass.id, error: String(error) })
     return

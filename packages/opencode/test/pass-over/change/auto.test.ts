@@ -8,7 +8,7 @@ const WILLING = { auto_apply: true, require_user_approval: false }
 async function scene(world: ChangeWorld) {
   world.put("a.txt", "a\n")
   const change = await world.change([{ path: "a.txt", old: "a\n", new: "A\n" }])
-  const pass = { ...world.pass, preference: { values: WILLING } }
+  const pass = { ...world.pass, constraints: [], preference: { values: WILLING } }
   const stored = (await world.store.outcome(pass.id))!
   const outcome: Outcome = {
     ...stored,
@@ -43,6 +43,18 @@ test("a stale base is not applied and not an error", async () => {
   world.put("a.txt", "somebody else\n")
   expect((await autoApply(world.deps, pass, outcome)).output.metadata.applied).toBe(false)
   expect(world.get("a.txt")).toBe("somebody else\n")
+})
+
+test("what its constraints or those who may say so do not let it edit is left alone", async () => {
+  using world = await createChangeWorld()
+  const { pass, outcome } = await scene(world)
+  const applied = async (more: object, may?: Parameters<typeof autoApply>[3]) =>
+    (await autoApply(world.deps, { ...pass, ...more }, outcome, may)).output.metadata.applied
+  expect(await applied({ constraints: ["paths: docs/*"] })).toBe(false)
+  expect(await applied({ preference: { values: { ...WILLING, can_modify_files: false } } })).toBe(false)
+  expect(await applied({}, () => ({ action: "ask", who: "alice" }))).toBe(false)
+  expect(world.get("a.txt")).toBe("a\n")
+  expect(await applied({ constraints: ["paths: a.*"] })).toBe(true)
 })
 
 test("each of these keeps it from applying itself", async () => {

@@ -11,14 +11,20 @@ import type { Target } from "./target"
 
 const SHOWN = 200
 
-export type Approving = { pass: Pass; change: ChangeSet; asked_by: string; surface?: Surface | undefined }
+export type Approving = {
+  pass: Pass
+  change: Pick<ChangeSet, "change_id">
+  undo?: boolean
+  asked_by: string
+  surface?: Surface | undefined
+}
 
 /**
  * Asks a person before changes are applied, where the policy wants one. The question is bound to the exact paths and
  * contents: another content is another question, and an answer to this one says nothing about it.
  */
 export const allowChange =
-  (engine: Engine, { pass, change, asked_by, surface }: Approving): Permit =>
+  (engine: Engine, { pass, change, undo = false, asked_by, surface }: Approving): Permit =>
   async (ops: readonly Op[], { tree }: Target) => {
     // What is written into a tree of ours is proposed to the user with all that is in it.
     if (tree) return
@@ -34,7 +40,7 @@ export const allowChange =
         session_id: pass.root_session_id,
         directory: pass.directory,
         asked_by,
-        question: `May ${asked_by} write ${ops.length} file${ops.length === 1 ? "" : "s"} of ${pass.subagent_id}'s change? ${ops
+        question: `May ${asked_by} ${undo ? "take back" : "write"} ${ops.length} file${ops.length === 1 ? "" : "s"} of ${pass.subagent_id}'s change? ${ops
           .slice(0, 20)
           .map(({ path }) => path)
           .join(", ")}`,

@@ -85,7 +85,12 @@ export const summaryOf = ({ change_id, origin, files, notes }: ChangeSet): NonNu
   notes,
 })
 
-type Ending = { report: Report | undefined; observed: Observed | undefined }
+type Ending = {
+  report: Report | undefined
+  observed: Observed | undefined
+  /** Why these do not apply themselves, where that has to be told. */
+  barred?: (files: readonly FileChange[]) => Promise<string | undefined>
+}
 
 /** The hashes of the files that a return names one for. Whoever changed such a file has seen it before and after. */
 async function hashes(deps: ChangeDeps, pass: Pass, { report, observed }: Ending): Promise<Taken["hashes"]> {
@@ -123,7 +128,8 @@ export async function takeChanges(deps: ChangeDeps, pass: Pass, from: Ending): P
   const found = observed?.files ?? []
   const joined = direct ? { files: proposed, notes: [] } : together(found, proposed)
   const done = direct && found.length > 0 ? await saveDirect(deps, pass, observed) : undefined
-  const notes = [...(observed?.notes ?? []), ...joined.notes]
+  const bar = joined.files.length > 0 ? await from.barred?.(joined.files) : undefined
+  const notes = [...(observed?.notes ?? []), ...joined.notes, ...(bar === undefined ? [] : [bar])]
   // Something that was thrown away is told even where nothing is left to decide about.
   const telling = joined.files.length > 0 || notes.some((note) => !note.startsWith(LINKED))
   const origin = direct || found.length === 0 ? "proposed" : "isolated"
