@@ -5,6 +5,7 @@ import { event, note, type Pass } from "../domain/pass"
 import type { Effective } from "../domain/preference"
 import { move } from "../domain/return-context"
 import type { Answered, Told } from "./answers"
+import { awake } from "./awake"
 import type { Engine, Project } from "./engine"
 import { openGate } from "./gate"
 import type { Commit, Delivery, Outcome } from "./port"
@@ -13,7 +14,8 @@ import type { Commit, Delivery, Outcome } from "./port"
 export const answerText = (engine: Pick<Engine, "ids">, outcome: Outcome, among = 1) =>
   envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among)
 
-function processed(pass: Pass, outcome: Outcome, at: number): Commit | undefined {
+/** That the originator of a pass has dealt with what came back; nothing where its return context allows it no more. */
+export function processed(pass: Pass, outcome: Outcome, at: number): Commit | undefined {
   const decided = move(pass, "processed")
   if (!decided.ok) return
   return {
@@ -132,13 +134,7 @@ export async function bringWhenDone(engine: Engine, project: Project, pass: Pass
   const deliveries = await engine.store.deliveries(pass.session_id)
   const delivery = deliveries.find((waiting) => waiting.pass_over_id === pass.id)
   if (!delivery || delivery.mode !== "message" || delivery.status !== "pending") return
-  // A child that has ended itself must not be woken up by what it once asked for.
-  const asked = await engine.store.byChild(pass.session_id)
-  await bring(engine, project, {
-    pass,
-    delivery,
-    start: asked === undefined || engine.running.get(asked.id) !== undefined,
-  })
+  await bring(engine, project, { pass, delivery, start: await awake(engine, pass.session_id) })
 }
 
 /** Asks a person whether a result may reach its originator; nobody waits for the answer here. */

@@ -1,4 +1,5 @@
 import type { RunState } from "../handoff/state"
+import { awake } from "./awake"
 import type { Engine, Project } from "./engine"
 import { tellRun } from "./flow-tell"
 import type { FlowDelivery, FlowEnd, FlowRun } from "./port-flow"
@@ -47,10 +48,8 @@ export async function bringEndNow(engine: Engine, project: Project, of: Omit<Bri
   const { run, start } = of
   for (const delivery of await engine.store.flowDeliveries({ run_id: run.run_id })) {
     if (delivery.mode !== "message" || delivery.status !== "pending") continue
-    // A child that has ended itself must not be woken up by what it once asked for.
-    const asked = await engine.store.byChild(delivery.session_id)
-    const awake = asked === undefined || engine.running.get(asked.id) !== undefined
-    await bringEnd(engine, project, { ...of, delivery, start: start && awake })
+    const goesOn = start && (await awake(engine, delivery.session_id))
+    await bringEnd(engine, project, { ...of, delivery, start: goesOn })
   }
 }
 

@@ -1,14 +1,15 @@
 import { unenforceable } from "../domain/constraint"
 import { PassOverErrorCode, sentence } from "../domain/errors"
 import { fence, freshNonce } from "../domain/fence"
-import { move } from "../domain/return-context"
-import { event, note, type Pass } from "../domain/pass"
+import type { Pass } from "../domain/pass"
 import type { PassWork, Leave } from "../handoff/state"
 import type { Task } from "../handoff/task"
 import { send } from "./api-send"
 import { order } from "./command"
+import { processed } from "./deliver"
 import type { Engine, Project } from "./engine"
 import { recall, remember } from "./flow-cache"
+import { flowCall } from "./flow-call"
 import { leaveOf, refusedLeave } from "./flow-leave"
 import type { Ask, Caller } from "./grant"
 import { whole } from "./recover"
@@ -59,8 +60,7 @@ export function askOf(run: FlowRun, work: PassWork, task: Task, draw: () => stri
   }
 }
 
-const callID = (run: FlowRun, work: PassWork, attempt: number) =>
-  `flow:${run.run_id}:${work.key}${attempt === 1 ? "" : `:${attempt}`}`
+const callID = (run: FlowRun, work: PassWork, attempt: number) => flowCall(run.run_id, work.key, attempt)
 
 const callerOf = (run: FlowRun, call_id: string): Caller => ({
   agent: run.originator,
@@ -95,18 +95,11 @@ async function brokenOff({ engine }: FlowWorld, pass: Pass, outcome: Outcome): P
   return outcome.error_code === PassOverErrorCode.SUBAGENT_CRASHED && attempts.at(-1)?.kind === "recovered"
 }
 
-async function dealtWith({ engine, project }: FlowWorld, run: FlowRun, id: Pass["id"], outcome: Outcome) {
+async function dealtWith({ engine, project }: FlowWorld, id: Pass["id"], outcome: Outcome) {
   const pass = await engine.store.find(id)
-  const decided = pass && move(pass, "processed")
-  if (!pass || !decided?.ok) return
-  const at = engine.clock.now()
-  await engine.store.commit({
-    pass,
-    move: decided.move,
-    at,
-    note: note(pass, { action: "processed", actor: run.originator, at, output: outcome.output }),
-    event: event(pass, "pass.processed", at),
-  })
+  const commit = pass && processed(pass, outcome, engine.clock.now())
+  if (!commit) return
+  await engine.store.commit(commit)
   project.logged(pass.session_id)
 }
 
@@ -144,7 +137,7 @@ export async function perform(world: FlowWorld, run: FlowRun, work: PassWork, ta
   const came = await carried(world, run, work, ask)
   if ("refused" in came) return refusedLeave(run.flow, work, came.refused, engine.clock.now())
   const leave = await leaveOf(engine, { flow: run.flow, work, task, outcome: came.outcome, files })
-  await dealtWith(world, run, came.pass.id, came.outcome).catch((error: unknown) =>
+  await dealtWith(world, came.pass.id, came.outcome).catch((error: unknown) =>
     engine.log("warn", "a step's pass could not be marked as dealt with", { pass: came.pass.id, error: String(error) }),
   )
   if (key) await remember(world, key.key, { leave, outcome: came.outcome, task })

@@ -210,3 +210,14 @@ test("a critic that says that no further round can help is not asked for another
   const second = scene.host.prompts.filter(({ agent }) => agent === "general")[1]
   expect(second?.text).toContain("ada decided: Use the decimal library")
 })
+
+test("a step that failed is dealt with under its error code", async () => {
+  using scene = createFlowScene([LINE])
+  scene.host.script("scout", async () => ({ failure: { code: "E011", message: "it broke" } }))
+  await scene.settled(await scene.run("line", { goal: "totals" }))
+  const [pass] = await scene.engine.store.list({})
+  const lines = await scene.engine.store.audit({ pass_over_id: pass!.id })
+  const codes = lines.map(({ action, error_code }) => [action, error_code])
+  expect(codes).toContainEqual(["returned", "E011"])
+  expect(codes).toContainEqual(["processed", "E011"])
+})

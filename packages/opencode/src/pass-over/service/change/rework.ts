@@ -2,6 +2,7 @@ import { resolve } from "../../domain/config"
 import type { Pass } from "../../domain/pass"
 import { InlineOverride } from "../../domain/preference"
 import { send } from "../api-send"
+import { awake } from "../awake"
 import type { Engine, Project } from "../engine"
 import type { Ask, Caller } from "../grant"
 import type { Command } from "../port"
@@ -92,12 +93,6 @@ async function begun(
   }
 }
 
-/** An originator that has itself returned is not woken up by what it once asked for. */
-async function awake(engine: Engine, { session_id }: Pass): Promise<boolean> {
-  const asked = await engine.store.byChild(session_id)
-  return asked === undefined || engine.running.get(asked.id) !== undefined
-}
-
 /** What is told to the originator: that it is being done again, or why that is its own to see to. */
 async function telling(engine: Engine, project: Project, pass: Pass, command: Command): Promise<Telling> {
   const { originating_agent_id, subagent_id } = pass
@@ -112,7 +107,7 @@ async function telling(engine: Engine, project: Project, pass: Pass, command: Co
     command,
     result: `${why} ${originating_agent_id} was told, and goes on with it.`,
     text: (of) => forOriginator(of, command, [why, "So this is yours to see to."]),
-    start: await awake(engine, pass),
+    start: await awake(engine, pass.session_id),
   }
 }
 
