@@ -1,6 +1,6 @@
 import { toolCallOf } from "../domain/call"
 import { PassOverErrorCode } from "../domain/errors"
-import type { OwnerID } from "../domain/id"
+import type { OwnerID, SessionID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { NO_USAGE } from "../domain/run"
 import { conclude, stamped, surely, unmakeable, type Facts } from "./conclude"
@@ -134,7 +134,7 @@ export function whole(engine: Engine, project: Project, pass: Pass, outcome: Out
   if (known) return known
   const work = complete(engine, project, pass, outcome)
     .catch((error: unknown) => {
-      engine.log("warn", "a transcript could not be read", { pass_over_id: pass.id, error: String(error) })
+      unread(engine, pass, error)
       return outcome
     })
     .finally(() => engine.completing.delete(pass.id))
@@ -142,18 +142,37 @@ export function whole(engine: Engine, project: Project, pass: Pass, outcome: Out
   return work
 }
 
+/** What could not be read stays marked as unread, and is read the next time that somebody asks or starts. */
+function unread(engine: Engine, pass: Pass, error: unknown) {
+  engine.log("warn", "a transcript could not be read", { pass_over_id: pass.id, error: String(error) })
+  return false
+}
+
+/** What a child said and did; nothing only where its session is gone, and never because the host could not say. */
+async function messagesOf({ host }: Project, child: SessionID) {
+  try {
+    return await host.messages(child)
+  } catch (error) {
+    if ((await host.directoryOf(child)) === undefined) return []
+    throw error
+  }
+}
+
 async function complete(engine: Engine, project: Project, pass: Pass, outcome: Outcome): Promise<Outcome> {
   const taking = engine.taking.get(pass.id)
   // What takes longer than anybody waits is there at the next start.
   if (taking && !(await within(engine.clock, WHOLE_MS, taking))) return outcome
-  await within(engine.clock, WHOLE_MS, read(engine, project, { pass, outcome }))
+  const reading = read(engine, project, { pass, outcome }).catch((error: unknown) => unread(engine, pass, error))
+  await within(engine.clock, WHOLE_MS, reading)
   return (await engine.store.outcome(pass.id)) ?? outcome
 }
 
-/** Adds what a child had done to an outcome that was written without it. */
-async function read(engine: Engine, project: Project, { pass, outcome }: { pass: Pass; outcome: Outcome }) {
-  if (pass.child_session_id === null) return
-  const messages = await project.host.messages(pass.child_session_id).catch(() => [])
+type Unread = { pass: Pass; outcome: Outcome }
+
+/** Adds what a child had done to an outcome that was written without it; whether it is whole now. */
+async function read(engine: Engine, project: Project, { pass, outcome }: Unread): Promise<boolean> {
+  if (pass.child_session_id === null) return false
+  const messages = await messagesOf(project, pass.child_session_id)
   const report = await engine.store.staged(pass.id)
   const taken = await takeLeft(engine, project, pass).catch((error: unknown) => {
     engine.log("warn", "what it changed could not be taken", { pass_over_id: pass.id, error: String(error) })
@@ -183,16 +202,22 @@ async function read(engine: Engine, project: Project, { pass, outcome }: { pass:
   void completeTranscript(engine, pass, messages).catch((error: unknown) =>
     engine.log("warn", "a transcript could not be completed", { pass_over_id: pass.id, error: String(error) }),
   )
+  return true
 }
 
 async function readAll(engine: Engine, project: Project) {
+  // What could not be read is not read again and again, and does not stand before what can be.
+  const left = new Set<Pass["id"]>()
   for (;;) {
-    const batch = await engine.store.unread(project.directory, READERS)
+    const found = await engine.store.unread(project.directory, READERS + left.size)
+    const batch = found.filter(({ pass }) => !left.has(pass.id))
     if (batch.length === 0) return
-    await Promise.all(batch.map((each) => read(engine, project, each)))
-    // What could not be read is not read again and again.
-    const left = new Set((await engine.store.unread(project.directory, READERS)).map(({ pass }) => pass.id))
-    if (batch.every(({ pass }) => left.has(pass.id))) return
+    await Promise.all(
+      batch.map(async (each) => {
+        const whole = await read(engine, project, each).catch((error: unknown) => unread(engine, each.pass, error))
+        if (!whole) left.add(each.pass.id)
+      }),
+    )
   }
 }
 
@@ -215,10 +240,16 @@ async function abandoned(engine: Engine, alive: Alive, { pass, delivery }: { pas
 async function bringAll(engine: Engine, project: Project, alive: Alive) {
   for (const { pass, delivery } of await engine.store.undelivered(project.directory)) {
     if (!(await abandoned(engine, alive, { pass, delivery }))) continue
-    if (delivery.mode === "tool" && (await arrived(engine, project, pass))) continue
-    if (delivery.mode === "tool") await engine.store.redirect({ pass_over_id: pass.id, mode: "message" })
-    await bring(engine, project, { pass, delivery: { ...delivery, mode: "message" }, start: false })
+    await bringLeft(engine, project, { pass, delivery }).catch((error: unknown) =>
+      engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) }),
+    )
   }
+}
+
+async function bringLeft(engine: Engine, project: Project, { pass, delivery }: { pass: Pass; delivery: Delivery }) {
+  if (delivery.mode === "tool" && (await arrived(engine, project, pass))) return
+  if (delivery.mode === "tool") await engine.store.redirect({ pass_over_id: pass.id, mode: "message" })
+  await bring(engine, project, { pass, delivery: { ...delivery, mode: "message" }, start: false })
 }
 
 /** The tool call may have its answer stored, though nobody was left to write that down. */

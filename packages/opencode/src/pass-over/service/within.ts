@@ -1,6 +1,6 @@
 import type { Clock } from "./port"
 
-/** What a promise brings within a time, or nothing. */
+/** What a promise brings within a time; nothing where it takes longer or fails. Who wants to know why it failed asks it. */
 export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>()
   const unarm = clock.after(ms, () => late.resolve(undefined))

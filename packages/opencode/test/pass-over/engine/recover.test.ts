@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test"
 import { settle } from "../support/fake-clock"
-import { recover, resume } from "../../../src/pass-over/service/recover"
+import type { Pass } from "../../../src/pass-over/domain/pass"
+import { recover, resume, whole } from "../../../src/pass-over/service/recover"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld } from "../support/engine"
+import type { Child } from "../support/scripted-host"
 
 const dead = () => "dead" as const
 
@@ -55,6 +57,82 @@ test("a return that was staged before the crash is the outcome", async () => {
     output: { status: "completed", summary: { decision: "approved", issues_found: 2 } },
   })
   expect(outcome?.output.artifacts.map((artifact) => artifact.type)).toEqual(["finding", "finding", "tool_result"])
+})
+
+const works = async (child: Child) => {
+  child.tool("read", { filePath: "a.ts" }, "1: a")
+  child.say("The sign is wrong.")
+  await child.told
+}
+
+test("a host that cannot say what a child did is asked again at the next start, and the failure is told", async () => {
+  using first = createEngineWorld()
+  first.host.script("audit", works)
+  const { pass } = await started(first)
+  await settle(20)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  second.host.messages = async () => Promise.reject(new Error("the host is starting"))
+  await recover(second.engine, dead)
+  await resume(second.engine, second.project, dead)
+  expect(await second.engine.store.outcome(pass.id)).toMatchObject({ transcript: "unread" })
+  expect(second.logged).toMatchObject([{ level: "warn" }, { message: "a transcript could not be read" }])
+
+  // Whoever asks meanwhile hears of the failure too, and makes nothing of it.
+  const [found, outcome] = await Promise.all([first.engine.store.find(pass.id), first.engine.store.outcome(pass.id)])
+  expect(await whole(second.engine, second.project, found!, outcome!)).toMatchObject({ transcript: "unread" })
+  expect(second.logged.filter(({ message }) => message === "a transcript could not be read")).toHaveLength(2)
+
+  second.host.messages = first.host.messages
+  await resume(second.engine, second.project, dead)
+  expect(await second.engine.store.outcome(pass.id)).toMatchObject({
+    transcript: "read",
+    output: { summary: { files_reviewed: 1 } },
+  })
+})
+
+test("a child whose session is gone said nothing, for good", async () => {
+  using first = createEngineWorld()
+  first.host.script("audit", works)
+  const { pass } = await started(first)
+  await settle(20)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  second.host.messages = async () => Promise.reject(new Error("no such session"))
+  second.host.gone.add((await second.engine.store.find(pass.id))!.child_session_id!)
+  await recover(second.engine, dead)
+  await resume(second.engine, second.project, dead)
+  expect(await second.engine.store.outcome(pass.id)).toMatchObject({ transcript: "read", output: { artifacts: [] } })
+})
+
+test("passes that cannot be read or brought do not keep the others from it", async () => {
+  using first = createEngineWorld()
+  first.preferences.push({
+    origin: "project",
+    path: "p",
+    preferences: { limits: { running: 20, running_per_subagent: 20, running_per_model: 20 } },
+  })
+  first.host.script("audit", works)
+  // More broken ones than are read at once, and before the good ones.
+  const passes: Pass[] = []
+  for (const _ of Array.from({ length: 8 })) passes.push((await started(first, { wait: false })).pass)
+  await settle(60)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  const found = await Promise.all(passes.map(({ id }) => first.engine.store.find(id)))
+  const broken = new Set(found.slice(0, 5).map((pass) => pass!.child_session_id!))
+  const asked: string[] = []
+  second.host.messages = async (session_id) => {
+    asked.push(session_id)
+    if (broken.has(session_id)) throw new Error("broken")
+    return first.host.messages(session_id)
+  }
+  const deliver = second.host.deliver
+  second.host.deliver = async (message) =>
+    message.of === passes[0]!.id ? Promise.reject(new Error("broken")) : deliver(message)
+  await recover(second.engine, dead)
+  await resume(second.engine, second.project, dead)
+  const outcomes = await Promise.all(passes.map(({ id }) => second.engine.store.outcome(id)))
+  expect(outcomes.map((outcome) => outcome?.transcript)).toEqual([...Array(5).fill("unread"), "read", "read", "read"])
+  expect(asked.filter((session_id) => broken.has(session_id))).toHaveLength(5)
+  expect(second.host.delivered.map(({ of }) => of).toSorted()).toEqual(passes.slice(1).map(({ id }) => id))
 })
 
 test("a pass that never began is cancelled", async () => {
