@@ -21,6 +21,8 @@ export type Facts = {
   pass: Pass
   report: Report | undefined
   failure: Failure | undefined
+  /** When the passes above it were made, the first one first. */
+  above: readonly number[]
   /** What the child said and did; nothing when that could not be read in time. */
   messages: readonly ContextMessage[] | undefined
   /** What it changed could not be read in time; it is added later, as its messages are. */
@@ -67,12 +69,19 @@ export function endOf(code: PassOverErrorCode | null): End {
   return "returned"
 }
 
-function chain(pass: Pass, at: number): OriginationLink[] {
+/** What never went out can only be cancelled, whatever kept it from starting. */
+const endFor = (pass: Pass, code: PassOverErrorCode | null): End =>
+  pass.status === "initial" ? "cancelled" : endOf(code)
+
+/** Each agent above by the pass that it made, and the subagent where something came back from it. */
+function chain({ pass, above, at }: Facts, end: End): OriginationLink[] {
   const [first = pass.originating_agent_id, ...more] = pass.ancestors
+  const made = above.length === more.length ? [...above, pass.time_created] : []
+  const when = (place: number) => made[place] ?? pass.time_created
   return [
-    { agent_id: first, timestamp: pass.time_created, action: "initiated" },
-    ...more.map((agent_id) => ({ agent_id, timestamp: pass.time_created, action: "delegated" as const })),
-    { agent_id: pass.subagent_id, timestamp: at, action: "returned" },
+    { agent_id: first, timestamp: when(0), action: "initiated" },
+    ...more.map((agent_id, place) => ({ agent_id, timestamp: when(place + 1), action: "delegated" as const })),
+    ...(end === "returned" ? [{ agent_id: pass.subagent_id, timestamp: at, action: "returned" as const }] : []),
   ]
 }
 
@@ -131,11 +140,10 @@ function ending(facts: Facts): Ending {
       created_at: pass.time_created,
       ...(pass.time_started === null ? {} : { started_at: pass.time_started }),
       completed_at: at,
-      returned_at: at,
       pass_over_id: pass.id,
       trace_id: pass.trace_id,
       chain_depth: pass.chain_depth,
-      origination_chain: chain(pass, at),
+      origination_chain: chain(facts, endFor(pass, failure?.code ?? null)),
       policy_name: pass.policy,
       policy_override: Object.keys(pass.overrides).length > 0,
       wall_time_ms: wall_ms,
@@ -220,8 +228,7 @@ export const modeOf = (pass: Pass): Delivery["mode"] => {
 export function conclude(ids: Ids, facts: Facts, outcome: Outcome, mode: Delivery["mode"]): Settled | undefined {
   const { pass, at } = facts
   const { output, error_code } = outcome
-  // What never went out can only be cancelled, whatever kept it from starting.
-  const end = pass.status === "initial" ? "cancelled" : endOf(error_code)
+  const end = endFor(pass, error_code)
   const decided = move(pass, end)
   if (!decided.ok) return
   return {

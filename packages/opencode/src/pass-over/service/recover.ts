@@ -7,6 +7,7 @@ import { conclude, stamped, surely, unmakeable, type Facts } from "./conclude"
 import { takeLeft } from "./change/left"
 import { bring, delivered } from "./deliver"
 import type { Engine, Project } from "./engine"
+import { madeAbove } from "./lineage"
 import { completeTranscript } from "./transcript"
 import { within } from "./within"
 import type { Claimed, Delivery, KnownOwner, Outcome, Settled } from "./port"
@@ -37,7 +38,7 @@ function forgotten(engine: Engine, alive: Alive, owner: Parameters<typeof gone>[
 }
 
 /** What is known of a pass whose process is gone, before anything was read of its child. */
-function factsOf(engine: Engine, { pass, staged, usage, attempts }: Claimed): Facts {
+async function factsOf(engine: Engine, { pass, staged, usage, attempts }: Claimed): Promise<Facts> {
   const at = engine.clock.now()
   return {
     pass,
@@ -45,6 +46,7 @@ function factsOf(engine: Engine, { pass, staged, usage, attempts }: Claimed): Fa
     failure: staged
       ? undefined
       : { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "the opencode that ran it has ended" },
+    above: await madeAbove(engine.store, pass),
     messages: undefined,
     usage: usage ?? NO_USAGE,
     at,
@@ -67,8 +69,8 @@ function factsOf(engine: Engine, { pass, staged, usage, attempts }: Claimed): Fa
   }
 }
 
-function settledOf(engine: Engine, claimed: Claimed): Settled | undefined {
-  const facts = factsOf(engine, claimed)
+async function settledOf(engine: Engine, claimed: Claimed): Promise<Settled | undefined> {
+  const facts = await factsOf(engine, claimed)
   // What never started leaves nothing to read; it is cancelled, because nothing came back from it.
   const unstarted = claimed.pass.status === "initial"
   const failure = unstarted
@@ -114,7 +116,8 @@ export async function recover(engine: Engine, alive: Alive): Promise<number> {
       if (claimed.length === 0) break
       const waiting = await asked(engine, claimed)
       const over = claimed.filter(({ pass }) => !waiting.has(pass.id))
-      const settled = await engine.store.settleMany(over.flatMap((each) => settledOf(engine, each) ?? []))
+      const settling = await Promise.all(over.map((each) => settledOf(engine, each)))
+      const settled = await engine.store.settleMany(settling.flatMap((each) => each ?? []))
       recovered += settled.length
       await breathe(engine)
     }
@@ -185,6 +188,8 @@ async function read(engine: Engine, project: Project, { pass, outcome }: Unread)
     pass,
     report,
     failure: outcome.error_code ? { code: outcome.error_code, message: why } : undefined,
+    // The chain was written down with the outcome.
+    above: [],
     messages,
     usage: outcome.usage,
     at: completed_at,

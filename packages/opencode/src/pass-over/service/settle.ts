@@ -9,6 +9,7 @@ import { changesOf } from "./change/deps"
 import { observe } from "./change/place"
 import { takeChanges } from "./change/take"
 import { conclude, modeOf, surely, unmade, unmakeable, type Facts, type Taken } from "./conclude"
+import { madeAbove } from "./lineage"
 import { endAttempt, type Live, type RunDeps } from "./live"
 import type { Clock, Outcome, Settled } from "./port"
 import { within } from "./within"
@@ -75,7 +76,7 @@ async function record(deps: RunDeps, live: Live, facts: Facts, made: Outcome): P
  * whatever goes wrong: somebody waits for it, and a place is given back with it.
  */
 export async function settle(deps: RunDeps, live: Live, failure: Failure | undefined): Promise<Outcome> {
-  const known = { messages: undefined, taken: undefined }
+  const known = { above: [], messages: undefined, taken: undefined }
   try {
     return await settled(deps, live, failure)
   } catch (error) {
@@ -85,7 +86,7 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
   }
 }
 
-type Known = Pick<Facts, "messages" | "taken"> & { late?: boolean }
+type Known = Pick<Facts, "above" | "messages" | "taken"> & { late?: boolean }
 
 function factsOf(deps: RunDeps, live: Live, failure: Failure | undefined, known: Known): Facts {
   const at = deps.clock.now()
@@ -107,12 +108,14 @@ async function settled(deps: RunDeps, live: Live, failure: Failure | undefined):
   const child = pass.child_session_id
   const left = Math.max(0, remaining(live.run, deps.clock.mono()))
   const grace = Math.max(SALVAGE_MS, pass.timeout_ms * SALVAGE_SHARE)
-  const [messages, taken] = await Promise.all([
+  const [above, messages, taken] = await Promise.all([
+    // An outcome never fails because of it.
+    madeAbove(deps.store, pass).catch(() => []),
     child === null ? [] : within(deps.clock, SALVAGE_MS, deps.host.messages(child)),
     within(deps.clock, Math.min(CHANGES_MS, left + grace), taking(deps, live)),
   ])
   const late = taken === undefined && child !== null
-  const facts = { ...factsOf(deps, live, failure, { messages, taken: taken?.of, late }), pass }
+  const facts = { ...factsOf(deps, live, failure, { above, messages, taken: taken?.of, late }), pass }
   return applied(deps, live, await record(deps, live, facts, surely(facts, unmakeable(deps, pass))))
 }
 

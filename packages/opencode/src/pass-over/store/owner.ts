@@ -58,7 +58,7 @@ function unread({ db, run, contents }: Base, directory: string, limit: number) {
       const pass = toPass(row.pass_over_requests, row.return_contexts)
       const rows = run.select.artifacts.all({ id: pass.id })
       const artifacts = rows.map(({ body }) => contents.whole<WorkArtifact>(body))
-      const outcome: Outcome = toOutcome(pass, row.work_outputs, artifacts)
+      const outcome: Outcome = toOutcome(pass, row.work_outputs, artifacts, run.select.delivery.get({ id: pass.id }))
       return { pass, outcome }
     })
 }

@@ -66,7 +66,7 @@ function pending({ run, contents }: Base, row: Found) {
   const { work_outputs: output, return_contexts: context, pass_over_requests: request } = row
   if (context.status !== "returned" || row.pass_over_deliveries === null || output === null) return
   const artifacts = run.select.artifacts.all({ id: request.id }).map(({ body }) => contents.whole<WorkArtifact>(body))
-  return toOutcome(toPass(request, context), output, artifacts).output
+  return toOutcome(toPass(request, context), output, artifacts, row.pass_over_deliveries).output
 }
 
 /** §4.1: the return contexts as they stand. What other rows know already is not written down twice for it. */

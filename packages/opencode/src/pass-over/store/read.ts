@@ -27,6 +27,7 @@ function outcome({ run, contents }: Base, id: PassID): Outcome | undefined {
     pass,
     row,
     run.select.artifacts.all({ id }).map(({ body }) => contents.whole<WorkArtifact>(body)),
+    run.select.delivery.get({ id }),
   )
 }
 

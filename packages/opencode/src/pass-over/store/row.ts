@@ -4,7 +4,13 @@ import type { Pass } from "../domain/pass"
 import type { WorkArtifact } from "../domain/artifact"
 import type { PassOverErrorCode } from "../domain/errors"
 import type { Outcome } from "../service/port"
-import type { AuditTable, PassOverRequestTable, ReturnContextTable, WorkOutputTable } from "./pass-over.sql"
+import type {
+  AuditTable,
+  DeliveryTable,
+  PassOverRequestTable,
+  ReturnContextTable,
+  WorkOutputTable,
+} from "./pass-over.sql"
 
 type RequestRow = InferSelectModel<typeof PassOverRequestTable>
 type ReturnRow = InferSelectModel<typeof ReturnContextTable>
@@ -42,11 +48,21 @@ export function toLine(row: InferSelectModel<typeof AuditTable>): AuditLine {
   return line
 }
 
-/** An outcome put together from its row, its pass and its artifacts. */
+type OutputRow = InferSelectModel<typeof WorkOutputTable>
+type DeliveryRow = InferSelectModel<typeof DeliveryTable>
+
+/** When it reached its originator is known by its delivery alone. */
+function metadataOf({ metadata: { returned_at: _was, ...metadata } }: OutputRow, delivery: DeliveryRow | undefined) {
+  const returned_at = delivery?.time_delivered ?? undefined
+  return returned_at === undefined ? metadata : { ...metadata, returned_at }
+}
+
+/** An outcome put together from its row, its pass, its artifacts and how far it has got on its way back. */
 export const toOutcome = (
   pass: Pass,
-  row: InferSelectModel<typeof WorkOutputTable>,
+  row: OutputRow,
   artifacts: WorkArtifact[],
+  delivery: DeliveryRow | undefined,
 ): Outcome => ({
   output: {
     work_id: pass.id,
@@ -58,7 +74,7 @@ export const toOutcome = (
     summary: row.summary,
     return_to: pass.originating_agent_id,
     auto_apply_allowed: row.auto_apply_allowed,
-    metadata: row.metadata,
+    metadata: metadataOf(row, delivery),
   },
   usage: row.usage,
   error_code: row.error_code as PassOverErrorCode | null,

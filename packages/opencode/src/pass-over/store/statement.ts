@@ -167,6 +167,11 @@ function selects(db: Drizzled) {
         ),
       ),
   )
+  return { fenced, goesOn, called, lastLine, anchor, repeated }
+}
+
+/** What an outcome is put together from. */
+function outcomes(db: Drizzled) {
   const output = db
     .select()
     .from(WorkOutputTable)
@@ -178,7 +183,14 @@ function selects(db: Drizzled) {
     .where(eq(WorkArtifactTable.pass_over_id, at("id")))
     .orderBy(asc(WorkArtifactTable.position))
     .prepare()
-  return { fenced, goesOn, called, lastLine, anchor, repeated, output, artifacts }
+  const delivery = direct<Row<typeof DeliveryTable>>(
+    db,
+    db
+      .select()
+      .from(DeliveryTable)
+      .where(eq(DeliveryTable.pass_over_id, at("id"))),
+  )
+  return { output, artifacts, delivery }
 }
 
 /** All that runs in every pass, built once. */
@@ -186,7 +198,7 @@ export function createStatements(db: Drizzled) {
   return {
     insert: inserts(db),
     update: updates(db),
-    select: selects(db),
+    select: { ...selects(db), ...outcomes(db) },
     pass: {
       byId: passBy(db, eq(PassOverRequestTable.id, at("id"))),
       byChild: passBy(db, eq(PassOverRequestTable.child_session_id, at("session_id"))),

@@ -126,3 +126,28 @@ test("a provider that gives the calls of each answer the same ids makes a pass w
   expect(await world.engine.store.find(second.pass.id)).toMatchObject({ status: "processed" })
   expect(await world.engine.store.find(first.pass.id)).toMatchObject({ status: "returned" })
 })
+
+test("an outcome says when it reached its originator, and not when it was settled", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const runner = await started(world)
+  const { output } = await outcomeOf(world, runner)
+  const { id } = runner.pass
+  expect(output.metadata.returned_at).toBeUndefined()
+  expect((await world.engine.store.outcome(id))?.output.metadata.returned_at).toBeUndefined()
+  await world.clock.advance(5_000)
+  await answered(world.engine, world.project, {
+    session_id: "ses_root",
+    call_id: runner.pass.call_id!,
+    message_id: "msg_root",
+  })
+  const metadata = (await world.engine.store.outcome(id))?.output.metadata
+  expect(metadata?.returned_at).toBe(output.metadata.completed_at! + 5_000)
+  const processed = (await world.engine.store.audit({ pass_over_id: id })).find(({ action }) => action === "processed")
+  expect(processed?.returned_at).toBe(metadata?.returned_at)
+
+  const silent = await started(world, { return_required: false })
+  await outcomeOf(world, silent)
+  await settle(40)
+  expect((await world.engine.store.outcome(silent.pass.id))?.output.metadata.returned_at).toBeUndefined()
+})

@@ -259,3 +259,45 @@ test("every refusal is recorded with its code and who was refused", async () => 
   ])
   expect(audit[0]?.summary).toContain("not here")
 })
+
+test("the chain of an outcome names each agent with the time of the pass that it made, and a return only where there was one", async () => {
+  using world = createEngineWorld()
+  const nested: { runner?: Runner; late?: Runner } = {}
+  world.host.script("audit", async (child) => {
+    await child.wait(1_000)
+    await child.return(VERDICT)
+    child.step()
+    await child.told
+  })
+  world.host.script("inspector", async (child) => child.told)
+  world.host.script("scout", async (child) => {
+    await child.wait(2_000)
+    const caller = { agent: "scout", session_id: child.session_id }
+    nested.runner = await started(world, { subagent: "audit" }, caller)
+    await nested.runner.outcome
+    nested.late = await started(world, { subagent: "inspector", timeout_ms: 1_000 }, caller)
+    await nested.late.outcome
+    await child.return(VERDICT)
+    child.step()
+    await child.told
+  })
+  const began = world.clock.now()
+  await outcomeOf(world, await started(world, { subagent: "scout" }))
+  const chainOf = async (of: Runner | undefined) =>
+    (await world.engine.store.outcome(of!.pass.id))?.output.metadata.origination_chain.map(
+      ({ agent_id, action, timestamp }) => [agent_id, action, timestamp - began],
+    )
+  const [returned, late] = [await chainOf(nested.runner), await chainOf(nested.late)]
+  const made = nested.runner!.pass.time_created - began
+  expect(made).toBeGreaterThanOrEqual(2_000)
+  expect(returned).toEqual([
+    ["alice", "initiated", 0],
+    ["scout", "delegated", made],
+    ["audit", "returned", expect.any(Number)],
+  ])
+  expect(returned?.[2]?.[2]).toBeGreaterThanOrEqual(made + 1_000)
+  expect(late).toEqual([
+    ["alice", "initiated", 0],
+    ["scout", "delegated", nested.late!.pass.time_created - began],
+  ])
+})

@@ -217,7 +217,6 @@ export function createWorld({ lane = 0, clock = createClock() }: WorldOptions = 
       created_at: given.time_created,
       started_at: given.time_started ?? given.time_created,
       completed_at: clock.now(),
-      returned_at: clock.now(),
       pass_over_id: given.id,
       trace_id: given.trace_id,
       chain_depth: given.chain_depth,
