@@ -127,7 +127,9 @@ async function outcomeOf({ engine, project, context }: World, runner: Runner): P
     void missed(engine, project, runner.pass, outcome).catch((error: unknown) =>
       engine.log("warn", "a result waits for the next start", { error: String(error) }),
     )
-  return whole(engine, project, runner.pass, outcome)
+  const all = await whole(engine, project, runner.pass, outcome)
+  // However fast a person was: what was held comes as a message, and is not told twice.
+  return outcome.held ? { ...all, held: true } : all
 }
 
 /** What the originator reads of a pass that it has waited for. */
@@ -139,7 +141,7 @@ function told(engine: Engine, pass: Pass, outcome: Outcome, among = 1) {
       metadata: marker(pass),
     }
   }
-  if (outcome.held) {
+  if (outcome.held || outcome.dropped) {
     return {
       title: `${pass.subagent_id}: held for a person`,
       output: `Pass ${pass.id} has ended; its result is held for a person, who sees it first. It comes as a message when they let it. Go on with something else, or end your turn.`,

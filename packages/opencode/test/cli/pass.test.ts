@@ -232,3 +232,20 @@ test("a question of the inbox is shown with what holds if nobody answers, and an
   expect(twice.err).toContain("This was approved by")
   expect((await home.run("inbox")).out).toStartWith("Nothing waits")
 })
+
+test("a result that waits for a person is shown whole, with a word that it does, and with another when it was kept back", async () => {
+  using home = createHome()
+  using world = engineIn(home, { pairs: { "alice->audit": { auto_return: false } } })
+  const runner = await started(world, { objective: "Check the totals" })
+  await outcomeOf(world, runner)
+  await settle(20)
+  const { id } = runner.pass
+  const held = (await home.run("show", id)).out
+  expect(held).toContain("It waits for a person before it reaches its originator: pass-over inbox.")
+  expect(held).toContain("The totals are wrong.")
+  await world.engine.store.redirect({ pass_over_id: id, mode: "none" })
+  const dropped = (await home.run("show", id)).out
+  expect(dropped).toContain("It was kept back from its originator.")
+  expect(dropped).not.toContain("waits for a person")
+  expect(dropped).toContain("The totals are wrong.")
+})

@@ -236,6 +236,7 @@ describe("what was written down", () => {
       pending_work_output: { work_id: held.pass.id, summary: { findings: ["it leaks"] }, return_to: "alice" },
       processing_errors: ["E011 the provider hung up"],
     })
+    await world.engine.store.release(held.pass.id)
     await world.engine.store.delivered([{ pass_over_id: held.pass.id, message_id: null, at: 1 }])
     expect((await look())[0]).not.toHaveProperty("pending_work_output")
   })

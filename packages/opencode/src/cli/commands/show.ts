@@ -89,6 +89,7 @@ export function ending(out: Output, outcome: Outcome) {
     out.line(out.paint("yellow", `not verified: ${oneLine(claim)} (${oneLine(why)})`))
   if (outcome.held)
     out.line(out.paint("yellow", "It waits for a person before it reaches its originator: pass-over inbox."))
+  if (outcome.dropped) out.line(out.paint("yellow", "It was kept back from its originator."))
   findings(out, outcome)
   const others = output.artifacts.flatMap((item) => artifact(item) ?? [])
   if (others.length > 0) out.line()

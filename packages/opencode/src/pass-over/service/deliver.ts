@@ -190,7 +190,8 @@ export async function releaseOrDrop(engine: Engine, project: Project, gate: Gate
 
 /** The tool call that waited for this result is gone: what is worth reading goes into the session as a message. */
 export async function missed(engine: Engine, project: Project, pass: Pass, outcome: Outcome) {
-  if (outcome.taken) return
+  // What is held goes the way that a person lets it go.
+  if (outcome.taken || outcome.held) return
   const { status, artifacts } = outcome.output
   // What a child did that has not been read yet may be anything.
   const worth = status === "completed" || artifacts.length > 0 || outcome.transcript === "unread"

@@ -121,6 +121,8 @@ export type Outcome = {
   transcript: "read" | "unread"
   /** It waits for a person before it may reach its originator. */
   held?: boolean
+  /** It was kept from its originator: a person said no, or nobody let it go in time. */
+  dropped?: boolean
   /** Another process has taken the pass over; the result is brought by whoever gave it its outcome. */
   taken?: boolean
 }
@@ -190,8 +192,12 @@ export type Store = LookupStore &
      * context. Those that had not been delivered before.
      */
     delivered(inputs: readonly Delivered[]): Promise<PassID[]>
+    /** How the result of a pass that has ended is on its way. */
+    delivery(pass_over_id: PassID): Promise<Delivery | undefined>
     /** What has not reached a session yet, the oldest first. */
     deliveries(session_id: string): Promise<Delivery[]>
+    /** The passes of a project whose results are held for a person. */
+    held(directory: string): Promise<Pass[]>
     /** Results for a project's sessions that nobody has brought there yet. */
     undelivered(directory: string): Promise<{ pass: Pass; delivery: Delivery }[]>
     /** Takes a delivery in hand, for the one who does it; the message's id is written down before it is sent. */

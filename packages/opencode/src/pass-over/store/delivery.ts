@@ -1,5 +1,6 @@
-import { and, asc, eq, ne, sql } from "drizzle-orm"
+import { and, asc, eq, ne, notInArray, sql } from "drizzle-orm"
 import { once } from "remeda"
+import type { PassID } from "../domain/id"
 import type { Delivered, Delivery, Store } from "../service/port"
 import { direct } from "./direct"
 import { applyMove } from "./pass"
@@ -7,7 +8,10 @@ import { DeliveryTable, PassOverRequestTable, ReturnContextTable } from "./pass-
 import { toPass } from "./row"
 import type { Base, Row } from "./statement"
 
-type Deliveries = Pick<Store, "delivered" | "deliveries" | "undelivered" | "take" | "release" | "redirect">
+type Deliveries = Pick<
+  Store,
+  "delivered" | "delivery" | "deliveries" | "held" | "undelivered" | "take" | "release" | "redirect"
+>
 
 const toDelivery = ({
   time_created: _created,
@@ -15,7 +19,8 @@ const toDelivery = ({
   ...delivery
 }: Row<typeof DeliveryTable>): Delivery => delivery
 
-const WAITING = and(ne(DeliveryTable.status, "delivered"), ne(DeliveryTable.mode, "none"))
+// In words and not as values: so SQLite sees that its index of what has not arrived is enough.
+const WAITING = and(sql`${DeliveryTable.status} <> 'delivered'`, sql`${DeliveryTable.mode} <> 'none'`)
 
 // Compare-and-set on what the taker has seen: of two that bring the same result, one is told that it is not theirs.
 function take(db: Base["db"], { pass_over_id, owner_id, from, message_id }: Parameters<Store["take"]>[0]) {
@@ -38,8 +43,22 @@ const createStatements = (db: Base["db"]) => ({
     db
       .update(DeliveryTable)
       .set({ status: "delivered", message_id: sql`${at("message_id")}`, time_delivered: sql`${at("at")}` })
-      .where(and(eq(DeliveryTable.pass_over_id, at("pass_over_id")), ne(DeliveryTable.status, "delivered")))
+      // What a person holds back has not reached anybody, whoever says so.
+      .where(
+        and(
+          eq(DeliveryTable.pass_over_id, at("pass_over_id")),
+          notInArray(DeliveryTable.status, ["delivered", "held"]),
+        ),
+      )
       .returning({ id: DeliveryTable.pass_over_id }),
+  ),
+  // Looked for over and over: by the index of what has not arrived, which is nearly nothing.
+  held: direct<{ id: PassID }>(
+    db,
+    db
+      .select({ id: sql<PassID>`${DeliveryTable.pass_over_id}`.as("id") })
+      .from(DeliveryTable)
+      .where(and(WAITING, eq(DeliveryTable.status, "held"))),
   ),
   waiting: db
     .select()
@@ -64,7 +83,18 @@ export function createDeliveries({ db, run, write, soon }: Base): Deliveries {
     // Whether it arrived can be seen in the session.
     delivered: (inputs) => soon(() => inputs.filter((input) => arrive(input)).map(({ pass_over_id }) => pass_over_id)),
 
+    delivery: async (pass_over_id) => {
+      const row = run.select.delivery.get({ id: pass_over_id })
+      return row && toDelivery(row)
+    },
+
     deliveries: async (session_id) => statements().waiting.all({ session_id }).map(toDelivery),
+
+    held: async (directory) =>
+      statements()
+        .held.all({})
+        .flatMap(({ id }) => run.pass.byId({ id }) ?? [])
+        .filter((pass) => pass.directory === directory),
 
     undelivered: async (directory) =>
       db

@@ -1,5 +1,6 @@
 import type { InferSelectModel } from "drizzle-orm"
 import type { AuditLine } from "../domain/audit-log"
+import { keptAs } from "../domain/delivery"
 import type { Pass } from "../domain/pass"
 import type { WorkArtifact } from "../domain/artifact"
 import type { PassOverErrorCode } from "../domain/errors"
@@ -51,6 +52,11 @@ export function toLine(row: InferSelectModel<typeof AuditTable>): AuditLine {
 type OutputRow = InferSelectModel<typeof WorkOutputTable>
 type DeliveryRow = InferSelectModel<typeof DeliveryTable>
 
+function kept(delivery: DeliveryRow | undefined): Pick<Outcome, "held" | "dropped"> {
+  const as = delivery && keptAs(delivery)
+  return as ? { [as]: true } : {}
+}
+
 /** When it reached its originator is known by its delivery alone. */
 function metadataOf({ metadata: { returned_at: _was, ...metadata } }: OutputRow, delivery: DeliveryRow | undefined) {
   const returned_at = delivery?.time_delivered ?? undefined
@@ -79,4 +85,5 @@ export const toOutcome = (
   usage: row.usage,
   error_code: row.error_code as PassOverErrorCode | null,
   transcript: row.transcript,
+  ...kept(delivery),
 })

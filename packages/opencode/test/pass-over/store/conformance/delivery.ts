@@ -16,6 +16,36 @@ export function deliveryContract(setup: Setup) {
       expect(await scene.store.deliveries("ses_alice")).toEqual([])
     })
 
+    test("a result that is held is not delivered, whoever says so, until it is released", async () => {
+      await using scene = await createScene(setup)
+      const pass = await scene.running()
+      await scene.store.settle(scene.settled(pass, { delivery: { mode: "tool", status: "held" } }))
+      const input = { pass_over_id: pass.id, message_id: "msg_9", at: scene.clock.now() }
+      expect(await scene.deliver(input)).toBe(false)
+      expect(await scene.store.delivery(pass.id)).toMatchObject({ mode: "tool", status: "held" })
+      expect(await scene.store.outcome(pass.id)).toMatchObject({ held: true })
+      expect(await scene.store.held("/project")).toMatchObject([{ id: pass.id }])
+      expect(await scene.store.held("/elsewhere")).toEqual([])
+      expect(await scene.store.release(pass.id)).toBe(true)
+      expect(await scene.store.held("/project")).toEqual([])
+      expect(await scene.deliver(input)).toBe(true)
+      const outcome = await scene.store.outcome(pass.id)
+      expect(outcome?.held).toBeUndefined()
+      expect(outcome?.output.metadata.returned_at).toBe(input.at)
+    })
+
+    test("a result that is held and kept back is told as that", async () => {
+      await using scene = await createScene(setup)
+      const pass = await scene.running()
+      await scene.store.settle(scene.settled(pass, { delivery: { mode: "tool", status: "held" } }))
+      await scene.store.redirect({ pass_over_id: pass.id, mode: "none" })
+      const outcome = await scene.store.outcome(pass.id)
+      expect(outcome).toMatchObject({ dropped: true })
+      expect(outcome?.held).toBeUndefined()
+      expect(outcome?.output.metadata.returned_at).toBeUndefined()
+      expect(await scene.store.held("/project")).toEqual([])
+    })
+
     test("of several at once each is delivered once, and those that were are left out", async () => {
       await using scene = await createScene(setup)
       const [before, first, second] = [await scene.returned(), await scene.returned(), await scene.returned()]
