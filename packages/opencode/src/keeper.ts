@@ -7,6 +7,7 @@ import { changesOf } from "./pass-over/service/change/deps"
 import { recoverApplies } from "./pass-over/service/change/recover"
 import { attendReworks } from "./pass-over/service/change/rework"
 import { attendTells } from "./pass-over/service/change/send-back"
+import { askHeld } from "./pass-over/service/held"
 import type { KnownOwner } from "./pass-over/service/port"
 import { attendStarts } from "./pass-over/service/start"
 import { recover } from "./pass-over/service/recover"
@@ -57,6 +58,8 @@ export function keep(engine: Engine): Keeper {
   const takeOver = async () => {
     if (files) await recoverApplies(files, gone).catch(failed("ending what was being written"))
     await recover(engine, alive).catch(failed("recovery"))
+    for (const project of engine.projects.values())
+      await askHeld(engine, project, alive).catch(failed("asking about held results"))
     await start()
     await rework()
   }

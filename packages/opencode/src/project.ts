@@ -12,6 +12,7 @@ import { pruneContents } from "./pass-over/service/change/prune"
 import type { Answered } from "./pass-over/service/answers"
 import type { Engine, Project } from "./pass-over/service/engine"
 import type { Flows } from "./pass-over/service/flow"
+import { askHeld } from "./pass-over/service/held"
 import type { Log } from "./pass-over/service/port"
 import { resume } from "./pass-over/service/recover"
 import { forgetPasses } from "./pass-over/service/retention"
@@ -150,6 +151,7 @@ function createLeft({ engine, project, flows, auditFiles }: Left, log: Log) {
   const works: [string, () => Promise<unknown> | undefined][] = [
     ["what waits for a person could not be taken up again", () => adopt(engine, project)],
     ["what was interrupted could not all be brought in", () => resume(engine, project, alive)],
+    ["nobody could be asked about held results", () => askHeld(engine, project, alive)],
     ["trees are left", () => project.workspaces?.sweep()],
     ["the audit log could not be brought up to date", () => auditFiles.catchUp()],
     ["answers that came meanwhile could not be carried out", () => tendGates(engine)],

@@ -158,7 +158,22 @@ export async function holdBack(engine: Engine, pass: Pass, outcome: Outcome) {
   })
 }
 
-/** Carries out a person's word about a held result. */
+/** Nobody confirmed it in time, or a person said no: the two ends that decision 9 has for a result. */
+function dropped(pass: Pass, outcome: Outcome, gate: Gate, at: number): Commit | undefined {
+  const end = gate.answered_by === null ? "timed_out" : "cancelled"
+  const decided = move(pass, end)
+  if (!decided.ok) return
+  const { output } = outcome
+  return {
+    pass,
+    move: decided.move,
+    at,
+    note: note(pass, { action: end, actor: gate.answered_by ?? "default", at, output, summary: told(gate) }),
+    event: event(pass, end === "timed_out" ? "pass.timed_out" : "pass.cancelled", at, { gate_id: gate.gate_id }),
+  }
+}
+
+/** Carries out a person's word about a held result; twice does no more than once. */
 export async function releaseOrDrop(engine: Engine, project: Project, gate: Gate) {
   const pass = gate.pass_over_id === null ? undefined : await engine.store.find(gate.pass_over_id)
   const outcome = pass && (await engine.store.outcome(pass.id))
@@ -167,25 +182,10 @@ export async function releaseOrDrop(engine: Engine, project: Project, gate: Gate
     if (await engine.store.release(pass.id)) await bringWhenDone(engine, project, pass)
     return
   }
+  const commit = dropped(pass, outcome, gate, engine.clock.now())
+  if (commit) await engine.store.commit(commit)
+  // Last, because this is what ends it: until then whoever comes after a crash begins again.
   await engine.store.redirect({ pass_over_id: pass.id, mode: "none" })
-  // Nobody confirmed it in time, or a person said no: the two ends that decision 9 has for a result.
-  const end = gate.answered_by === null ? "timed_out" : "cancelled"
-  const decided = move(pass, end)
-  if (!decided.ok) return
-  const at = engine.clock.now()
-  await engine.store.commit({
-    pass,
-    move: decided.move,
-    at,
-    note: note(pass, {
-      action: end,
-      actor: gate.answered_by ?? "default",
-      at,
-      output: outcome.output,
-      summary: told(gate),
-    }),
-    event: event(pass, end === "timed_out" ? "pass.timed_out" : "pass.cancelled", at, { gate_id: gate.gate_id }),
-  })
 }
 
 /** The tool call that waited for this result is gone: what is worth reading goes into the session as a message. */

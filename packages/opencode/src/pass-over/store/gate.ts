@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, sql } from "drizzle-orm"
+import { and, asc, eq, gt, inArray, isNull, lte, ne, sql } from "drizzle-orm"
 import { once } from "remeda"
 import { statusAfter, type Gate } from "../domain/gate"
 import type { Answering, GateFilter, GateStore } from "../service/port-gate"
@@ -49,7 +49,8 @@ function answer({ db, run }: Base, { gate_id, answer: given, at, ...kept }: Answ
 function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, at }: Parameters<GateStore["withdraw"]>[0]) {
   const of = [
     ...(gate_id === undefined ? [] : [eq(GateTable.gate_id, gate_id)]),
-    ...(pass_over_id === undefined ? [] : [eq(GateTable.pass_over_id, pass_over_id)]),
+    // Whether a result may go back is asked when its pass is over: the end of the pass is no end of that question.
+    ...(pass_over_id === undefined ? [] : [eq(GateTable.pass_over_id, pass_over_id), ne(GateTable.kind, "delivery")]),
     ...(run_id === undefined ? [] : [eq(GateTable.run_id, run_id)]),
   ]
   // Nobody's questions are not everybody's.
