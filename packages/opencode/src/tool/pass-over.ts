@@ -12,6 +12,7 @@ import { DurationMs } from "../pass-over/domain/time"
 import { send, type Caller } from "../pass-over/service/api-send"
 import { answerText, missed } from "../pass-over/service/deliver"
 import type { Engine, Project } from "../pass-over/service/engine"
+import { heldText } from "../pass-over/service/kept"
 import type { Outcome } from "../pass-over/service/port"
 import type { Runner } from "../pass-over/service/runner"
 import { whole } from "../pass-over/service/recover"
@@ -144,7 +145,7 @@ function told(engine: Engine, pass: Pass, outcome: Outcome, among = 1) {
   if (outcome.held || outcome.dropped) {
     return {
       title: `${pass.subagent_id}: held for a person`,
-      output: `Pass ${pass.id} has ended; its result is held for a person, who sees it first. It comes as a message when they let it. Go on with something else, or end your turn.`,
+      output: `${heldText(pass)} Go on with something else, or end your turn.`,
       metadata: marker(pass),
     }
   }

@@ -153,12 +153,15 @@ function ending(facts: Facts): Ending {
   }
 }
 
-/** Whether a person sees a result before its originator does: decision 11. */
-function holds(pass: Pass, output: WorkOutput, error_code: PassOverErrorCode | null): boolean {
+/** Whether a person has to see a result before its originator does: decision 11. */
+export function heldBySettings(pass: Pass, output: WorkOutput, error_code: PassOverErrorCode | null): boolean {
   const { auto_return, auto_review } = pass.preference.values as Effective
-  if (auto_return || !pass.return_required || endOf(error_code) === "cancelled") return false
+  if (auto_return || endOf(error_code) === "cancelled") return false
   return !(auto_review && !blockers(output))
 }
+
+const holds = (pass: Pass, output: WorkOutput, error_code: PassOverErrorCode | null) =>
+  pass.return_required && heldBySettings(pass, output, error_code)
 
 /** The outcome of a pass: from its return where there is one, else from what is left of its child. */
 export function outcomeOf(facts: Facts): Outcome {

@@ -5,6 +5,7 @@ import { open } from "../domain/return-context"
 import type { Rule } from "../domain/right"
 import { isolated, placeAgain } from "./change/place"
 import type { Engine, Project } from "./engine"
+import { keptFrom, notWhileKept } from "./kept"
 import type { Live, RunDeps } from "./live"
 import { rightsOf, startingRules } from "./right"
 
@@ -30,10 +31,18 @@ const unknown = (id: string) =>
 /** A pass that goes on in the session of an earlier one's child: which one, with its session. */
 export type Earlier = { pass: Pass; session_id: SessionID }
 
-type Wanted = { id: string; subagent: string; root_session_id: SessionID }
+type Wanted = {
+  id: string
+  subagent: string
+  root_session_id: SessionID
+  by: "person" | "model"
+  /** The session that asks. */
+  session_id: SessionID
+}
 
 /** The pass that is to be continued, or a word why it cannot be. Foreign and unknown ids get the same answer. */
-export async function earlierOf(engine: Engine, { id, subagent, root_session_id }: Wanted): Promise<Earlier | Refusal> {
+export async function earlierOf(engine: Engine, wanted: Wanted): Promise<Earlier | Refusal> {
+  const { id, subagent, root_session_id, by } = wanted
   const parsed = PassID.safeParse(id)
   const pass = parsed.success ? await engine.store.find(parsed.data) : undefined
   if (!pass || pass.root_session_id !== root_session_id) return unknown(id)
@@ -51,6 +60,9 @@ export async function earlierOf(engine: Engine, { id, subagent, root_session_id 
       "Wait for its result first.",
     )
   }
+  // Its child would tell what a person holds back.
+  const kept = by === "model" ? await keptFrom(engine, pass, wanted.session_id) : undefined
+  if (kept) return notWhileKept(kept)
   const session_id = pass.child_session_id
   if (session_id === null) {
     return no(

@@ -98,7 +98,8 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
   )
   if (!checked.ok) return checked
   const { ancestors, chain_depth } = checked
-  const wanted = { id: ask.continue ?? "", subagent: ask.subagent, root_session_id }
+  const { by, session_id } = caller
+  const wanted = { id: ask.continue ?? "", subagent: ask.subagent, root_session_id, by, session_id }
   const earlier = ask.continue === undefined ? undefined : await earlierOf(engine, wanted)
   if (earlier && "code" in earlier) return { ok: false as const, refusal: earlier }
   const limits = resolveLimits(written.map(({ preferences }) => preferences.limits))

@@ -7,8 +7,10 @@ import { describeManifest, type Manifest } from "../domain/manifest"
 import type { Pass } from "../domain/pass"
 import type { SummaryRequest } from "../domain/output"
 import type { Effective } from "../domain/preference"
+import { open } from "../domain/return-context"
 import { readable } from "../domain/time"
 import type { Engine, Project } from "./engine"
+import { keptFrom, keptItself, notWhileKept, type KeptBack } from "./kept"
 import type { Outcome } from "./port"
 import type { Host } from "./port-host"
 import { generateSummary } from "./summary"
@@ -26,9 +28,12 @@ export type Read = { ok: true; text: string } | { ok: false; refusal: Refusal }
 const PAGE = 12_000
 const LABEL = "pass-over-artifacts"
 
-const line = (engine: Engine, pass: Pass) => {
+const KEPT = { held: "held for a person", dropped: "kept back from its originator" } as const
+
+const line = (engine: Engine, pass: Pass, kept?: KeptBack) => {
   const runner = engine.running.get(pass.id)
-  const state = runner ? `${pass.status}, ${runner.run.phase}, step ${runner.run.steps + 1}` : pass.status
+  const ended = kept ? `${pass.status}, ${KEPT[kept.as]}` : pass.status
+  const state = runner ? `${pass.status}, ${runner.run.phase}, step ${runner.run.steps + 1}` : ended
   const objective = pass.objective.replaceAll(/\s+/g, " ")
   return `${pass.id} · ${pass.originating_agent_id} → ${pass.subagent_id} · ${state} · ${objective.slice(0, 80)}`
 }
@@ -66,11 +71,14 @@ function running(engine: Engine, pass: Pass, manifest: Manifest | undefined): st
 
 export type Found = { ok: true; pass: Pass } | { ok: false; refusal: Refusal }
 
-/** A pass that this session itself has made: nobody else decides about what came back from it. */
+/** A pass that this session itself has made and has the result of: nobody else decides about what came back from it. */
 export async function passOf(engine: Engine, reading: { session_id: string; id: string }): Promise<Found> {
   const id = PassID.safeParse(reading.id)
   const pass = id.success ? await engine.store.find(id.data) : undefined
-  if (pass && pass.session_id === reading.session_id) return { ok: true, pass }
+  if (pass && pass.session_id === reading.session_id) {
+    const kept = await keptFrom(engine, pass, reading.session_id)
+    return kept ? { ok: false, refusal: notWhileKept(kept) } : { ok: true, pass }
+  }
   const no = unknown(reading.id)
   return no.ok ? { ok: false, refusal: refuse(PassOverErrorCode.NOT_FOUND, "unknown") } : no
 }
@@ -89,17 +97,27 @@ function shorter(engine: Engine, { host, outcome: { output }, reading: { summary
   )
 }
 
-/** The state of a pass, or its full artifacts page by page; without an id the passes of this session. */
+async function all(engine: Engine, root_session_id: string): Promise<string> {
+  const passes = await engine.store.list({ root_session_id })
+  const lines = await Promise.all(
+    passes.map(async (pass) => line(engine, pass, open(pass.status) ? undefined : await keptItself(engine, pass))),
+  )
+  return lines.join("\n") || "No passes in this session yet."
+}
+
+/**
+ * What an agent reads of a pass: its state, or its full artifacts page by page; without an id the passes of this
+ * session. Of what a person holds back it reads that it is so.
+ */
 export async function readPass(engine: Engine, project: Project, reading: Reading): Promise<Read> {
   const root_session_id = await mine(engine, project, reading.session_id)
-  if (reading.id === undefined) {
-    const passes = await engine.store.list({ root_session_id })
-    return { ok: true, text: passes.map((pass) => line(engine, pass)).join("\n") || "No passes in this session yet." }
-  }
+  if (reading.id === undefined) return { ok: true, text: await all(engine, root_session_id) }
   const id = PassID.safeParse(reading.id)
   const pass = id.success ? await engine.store.find(id.data) : undefined
   if (!pass || pass.root_session_id !== root_session_id) return unknown(reading.id)
   const [outcome, kept] = await Promise.all([engine.store.outcome(pass.id), engine.store.request(pass.id)])
+  const back = await keptFrom(engine, pass, reading.session_id)
+  if (back) return { ok: true, text: back.text }
   if (!outcome) return { ok: true, text: running(engine, pass, kept?.manifest) }
   const by_model = (pass.preference.values as Effective).context_digest === "model"
   const text = reading.summary
