@@ -6,7 +6,8 @@ import type { Effective } from "../pass-over/domain/preference"
 import { readable } from "../pass-over/domain/time"
 import type { Engine, Entry } from "../pass-over/service/engine"
 import { answerTo, openGate, withdrawGates, type Surface } from "../pass-over/service/gate"
-import { rightTo } from "../pass-over/service/right"
+import { rightTo, rightToPass, type Rights } from "../pass-over/service/right"
+import { GATE_PERMISSION } from "../tool/dialog"
 import type { Client } from "./client"
 
 type Asked = Pick<PermissionRequest, "id" | "sessionID" | "permission" | "patterns">
@@ -76,19 +77,24 @@ export type AskedIn = {
   elsewhere: boolean
 }
 
+const rightOf = (rights: Rights, { permission, patterns }: Asked) =>
+  permission === "pass_over" ? rightToPass(rights, patterns) : rightTo(rights, permission, patterns)
+
 /**
  * Answers the questions that only our own fences made the host ask: what every layer above a child allows is allowed,
  * what one of them denies is denied. Whatever one of them would ask about stays the user's to answer, as long as there
  * is hope that they will.
  */
 export function answerAsked(engine: Engine, { client, elsewhere }: AskedIn, asked: Asked) {
+  // Meant for a person from the start: it stands in the inbox too, and its own time to live ends it.
+  if (asked.permission === GATE_PERMISSION) return
   const entry = engine.running.entry(asked.sessionID)
   if (!entry?.rights) return
   const answer = (reply: Reply) => {
     // An error here is that somebody was faster, or that the session is gone.
     client.permission.reply({ requestID: asked.id, ...reply }).catch(() => {})
   }
-  const right = rightTo(entry.rights, asked.permission, asked.patterns)
+  const right = rightOf(entry.rights, asked)
   if (right.action === "allow") return answer({ reply: "once" })
   if (right.action === "deny")
     return answer(reject(`${right.why ?? `The rules of ${right.who ?? "its originator"} forbid this`}; do without it.`))

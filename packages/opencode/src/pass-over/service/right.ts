@@ -98,6 +98,13 @@ export function rightToPropose(rights: Rights, patterns: readonly string[]): Rig
   )
 }
 
+/**
+ * What its user's own rules for passes say of a child that makes one: they are its agent's. A question that comes of our
+ * fences around everything is none of theirs.
+ */
+export const rightToPass = ({ own }: Pick<Rights, "own">, patterns: readonly string[]): Right =>
+  meet([own], "pass_over", patterns)
+
 /** The rules that a child's session starts with. They are the first fence; `before` is the one that decides. */
 export function startingRules({ own, above }: Rights, pass: Pass): Rule[] {
   const named = new Set([own, ...above].flatMap(({ rules }) => rules.map((rule) => rule.permission)))
