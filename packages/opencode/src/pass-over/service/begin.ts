@@ -9,7 +9,7 @@ import type { Right } from "../domain/right"
 import { createBudgetWatch } from "./budget"
 import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
-import { endBelow, type Engine, type Entry, type Project } from "./engine"
+import { endBelow, standStill, upwaiting, type Engine, type Entry, type Project } from "./engine"
 import { askPerson, withdrawGates, type Surface } from "./gate"
 import type { Assignment } from "./live"
 import type { Outcome } from "./port"
@@ -91,6 +91,24 @@ async function paused<T>(runner: Runner, why: string, work: () => Promise<T>): P
   }
 }
 
+/** Those that wait for a pass. */
+const waiters = ({ running }: Engine, { pass }: Runner): Runner[] =>
+  pass.wait && pass.parent_pass_id !== null ? [...upwaiting(running, running.get(pass.parent_pass_id))] : []
+
+/** Who waits for a pass in line is not idle. Its time goes on, as only that of a person is excepted. */
+async function awake<T>(engine: Engine, runner: Runner, work: () => Promise<T>): Promise<T> {
+  const above = waiters(engine, runner)
+  if (above.length === 0) return work()
+  const every = Math.max(1, Math.min(...above.map(({ run }) => run.idle_ms)) / 2)
+  let unarm = () => {}
+  const stir = () => {
+    for (const each of above) each.input({ type: "activity" })
+    unarm = engine.clock.after(every, stir)
+  }
+  stir()
+  return work().finally(() => unarm())
+}
+
 const confirm = (engine: Engine, runner: Runner, surface: Surface | undefined): Promise<Gate> => {
   const { pass } = runner
   const values = valuesOf(pass)
@@ -139,7 +157,10 @@ async function turn(engine: Engine, runner: Runner, limits: Limits): Promise<voi
 /** What stands between a pass and its start: a person's word and a free place. */
 async function prepare(engine: Engine, runner: Runner, opened: Opened) {
   if (opened.asks) {
-    const gate = await paused(runner, "waiting for you", () => confirm(engine, runner, opened.surface))
+    const [parent] = waiters(engine, runner)
+    const gate = await paused(runner, "waiting for you", () =>
+      standStill(engine.running, parent, () => confirm(engine, runner, opened.surface)),
+    )
     if (gate.status !== "approved") {
       return runner.input({
         type: "cancel",
@@ -148,7 +169,7 @@ async function prepare(engine: Engine, runner: Runner, opened: Opened) {
     }
     await engine.store.actOn(gate.gate_id, engine.clock.now())
   }
-  await paused(runner, "queued", () => turn(engine, runner, opened.limits))
+  await paused(runner, "queued", () => awake(engine, runner, () => turn(engine, runner, opened.limits)))
   runner.start()
 }
 

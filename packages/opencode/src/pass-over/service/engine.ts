@@ -126,6 +126,25 @@ function* upwards(running: Running, runner: Runner | undefined): Generator<Runne
   for (let at = runner; at; at = at.pass.parent_pass_id ? running.get(at.pass.parent_pass_id) : undefined) yield at
 }
 
+/** A pass and those above it for as far as each waits for the one below; who passed work on without waiting goes on. */
+export function* upwaiting(running: Running, runner: Runner | undefined): Generator<Runner> {
+  for (const at of upwards(running, runner)) {
+    yield at
+    if (!at.pass.wait) return
+  }
+}
+
+/** While a person is asked, no limit runs: not of the pass that it is about, and of none that waits for that one. */
+export async function standStill<T>(running: Running, runner: Runner | undefined, work: () => Promise<T>): Promise<T> {
+  const still = [...upwaiting(running, runner)]
+  for (const each of still) each.input({ type: "waiting", more: true })
+  try {
+    return await work()
+  } finally {
+    for (const each of still) each.input({ type: "waiting", more: false })
+  }
+}
+
 const READ_ONLY = ["read", "grep", "glob", "list", "webfetch", "websearch", "todowrite", "skill"]
 
 /** A provider that asks for patience gets fewer at once for a while. */
@@ -157,8 +176,7 @@ export function createEngine(deps: EngineDeps): Engine {
       if (heard.open === asked.has(heard.request_id)) return
       if (heard.open) asked.add(heard.request_id)
       if (!heard.open) asked.delete(heard.request_id)
-      // While a person is asked anywhere below, no limit above runs either.
-      for (const waiting of upwards(running, runner)) waiting.input({ type: "waiting", more: heard.open })
+      for (const waiting of upwaiting(running, runner)) waiting.input({ type: "waiting", more: heard.open })
       return
     }
     if (heard.type === "turn") {
