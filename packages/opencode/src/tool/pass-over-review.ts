@@ -101,7 +101,13 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
   if (!planned.ok) return planned.refusal
   const permit = inTurn(
     editing(engine, context),
-    allowChange(engine, { pass, change, asked_by: context.agent, surface: dialog(context, project.host) }),
+    allowChange(engine, {
+      pass,
+      change,
+      asked_by: context.agent,
+      session_id: context.sessionID,
+      surface: dialog(context, project.host),
+    }),
   )
   const { approval } = planned.planned
   const applied = await applyAndVerify(deps, {
