@@ -157,9 +157,14 @@ function told(engine: Engine, pass: Pass, outcome: Outcome, among = 1) {
   }
 }
 
+const comes = ({ return_required }: Pass) =>
+  return_required
+    ? "You need not wait: the result comes as a message."
+    : "No result was asked for: it is recorded, the user is told, and no message comes."
+
 const handed = (pass: Pass) => ({
   title: `${pass.subagent_id}: handed over`,
-  output: `Handed over to ${pass.subagent_id} as pass ${pass.id}. You need not wait: the result comes as a message. pass_over_read tells its state meanwhile.`,
+  output: `Handed over to ${pass.subagent_id} as pass ${pass.id}. ${comes(pass)} pass_over_read tells its state${pass.return_required ? " meanwhile" : " and its result"}.`,
   metadata: marker(pass),
 })
 

@@ -9,7 +9,7 @@ import type { Right } from "../domain/right"
 import { createBudgetWatch } from "./budget"
 import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
-import { endBelow, standStill, upwaiting, type Engine, type Entry, type Project } from "./engine"
+import { endBelow, standStill, waiters, type Engine, type Entry, type Project } from "./engine"
 import { askPerson, withdrawGates, type Surface } from "./gate"
 import type { Assignment } from "./live"
 import type { Outcome } from "./port"
@@ -91,13 +91,9 @@ async function paused<T>(runner: Runner, why: string, work: () => Promise<T>): P
   }
 }
 
-/** Those that wait for a pass. */
-const waiters = ({ running }: Engine, { pass }: Runner): Runner[] =>
-  pass.wait && pass.parent_pass_id !== null ? [...upwaiting(running, running.get(pass.parent_pass_id))] : []
-
 /** Who waits for a pass in line is not idle. Its time goes on, as only that of a person is excepted. */
 async function awake<T>(engine: Engine, runner: Runner, work: () => Promise<T>): Promise<T> {
-  const above = waiters(engine, runner)
+  const above = waiters(engine.running, runner)
   if (above.length === 0) return work()
   const every = Math.max(1, Math.min(...above.map(({ run }) => run.idle_ms)) / 2)
   let unarm = () => {}
@@ -157,7 +153,7 @@ async function turn(engine: Engine, runner: Runner, limits: Limits): Promise<voi
 /** What stands between a pass and its start: a person's word and a free place. */
 async function prepare(engine: Engine, runner: Runner, opened: Opened) {
   if (opened.asks) {
-    const [parent] = waiters(engine, runner)
+    const [parent] = waiters(engine.running, runner)
     const gate = await paused(runner, "waiting for you", () =>
       standStill(engine.running, parent, () => confirm(engine, runner, opened.surface)),
     )

@@ -1,7 +1,9 @@
 import type { FilePort } from "./change/deps"
 import type { Written } from "../domain/config"
+import { ofFlow } from "../domain/call"
 import { PassOverErrorCode } from "../domain/errors"
 import type { PassID, SessionID } from "../domain/id"
+import type { Pass } from "../domain/pass"
 import type { InlineOverride } from "../domain/preference"
 import { providerOf } from "../domain/queue"
 import { createAnswers, type Answers } from "./answers"
@@ -126,13 +128,19 @@ function* upwards(running: Running, runner: Runner | undefined): Generator<Runne
   for (let at = runner; at; at = at.pass.parent_pass_id ? running.get(at.pass.parent_pass_id) : undefined) yield at
 }
 
+// Who waits for a flow waits for its steps.
+const waitedFor = (pass: Pass) => pass.wait || ofFlow(pass)
+
 /** A pass and those above it for as far as each waits for the one below; who passed work on without waiting goes on. */
 export function* upwaiting(running: Running, runner: Runner | undefined): Generator<Runner> {
   for (const at of upwards(running, runner)) {
     yield at
-    if (!at.pass.wait) return
+    if (!waitedFor(at.pass)) return
   }
 }
+
+/** Those that wait for a pass. */
+export const waiters = (running: Running, runner: Runner): Runner[] => [...upwaiting(running, runner)].slice(1)
 
 /** While a person is asked, no limit runs: not of the pass that it is about, and of none that waits for that one. */
 export async function standStill<T>(running: Running, runner: Runner | undefined, work: () => Promise<T>): Promise<T> {

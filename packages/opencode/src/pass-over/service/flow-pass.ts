@@ -1,3 +1,4 @@
+import { flowCall } from "../domain/call"
 import { unenforceable } from "../domain/constraint"
 import { PassOverErrorCode, sentence } from "../domain/errors"
 import { fence, freshNonce } from "../domain/fence"

@@ -1,15 +1,28 @@
+import { ofFlow } from "../domain/call"
+import type { Source } from "../domain/config"
 import { headline } from "../domain/envelope"
 import { blockers } from "../domain/outcome"
 import type { Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
+import type { Effective, Notify, Setting } from "../domain/preference"
 import type { Log, Outcome } from "./port"
 import type { Host } from "./port-host"
 
+/**
+ * How loud the user is told. A result that is brought to nobody would otherwise be heard of by nobody: it is told unless
+ * somebody has said how loud it shall be. A flow reads what its steps leave.
+ */
+function loudness(pass: Pass): Notify {
+  const { notify_on_return } = pass.preference.values as Effective
+  const source = (pass.preference.sources as Partial<Record<Setting, Source>>).notify_on_return
+  const said = source !== undefined && source.origin !== "product"
+  return pass.return_required || ofFlow(pass) || said ? notify_on_return : "always"
+}
+
 /** Tells the user of a result, as far as they want to hear of it. */
 export function notify({ host, log }: { host: Host; log: Log }, pass: Pass, outcome: Outcome) {
-  const { notify_on_return } = pass.preference.values as Effective
+  const wanted = loudness(pass)
   const issues = blockers(outcome.output)
-  if (notify_on_return === "never" || (notify_on_return === "only_issues" && !issues)) return
+  if (wanted === "never" || (wanted === "only_issues" && !issues)) return
   const text = outcome.held
     ? `A result for ${pass.originating_agent_id} waits for you: pass-over inbox`
     : headline(outcome.output, outcome.usage.cost)

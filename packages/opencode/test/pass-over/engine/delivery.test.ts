@@ -1,7 +1,9 @@
+import type { ToolContext } from "@opencode-ai/plugin"
 import { expect, test } from "bun:test"
 import { settle } from "../support/fake-clock"
 import { answered, missed } from "../../../src/pass-over/service/deliver"
 import { resume } from "../../../src/pass-over/service/recover"
+import { passOverTool } from "../../../src/tool/pass-over"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld } from "../support/engine"
 
@@ -34,6 +36,44 @@ test("a result that nobody requires is recorded and enters no session", async ()
   await settle(40)
   expect(world.host.delivered).toEqual([])
   expect(await world.engine.store.outcome(runner.pass.id)).toMatchObject({ output: { status: "completed" } })
+})
+
+test("a clean result that nobody requires is told to the user, who else would not hear of it, unless they want it quieter", async () => {
+  for (const [notify_on_return, told] of [
+    [undefined, 1],
+    ["only_issues", 0],
+  ] as const) {
+    using world = createEngineWorld()
+    if (notify_on_return)
+      world.preferences.push({ origin: "project", path: "p", preferences: { defaults: { notify_on_return } } })
+    audited(world)
+    await outcomeOf(world, await started(world, { return_required: false }))
+    await outcomeOf(world, await started(world))
+    await world.clock.advance(1_000)
+    expect(world.host.notified).toHaveLength(told)
+  }
+})
+
+test("what the originator is told of a pass that it does not wait for is what will happen", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  const tool = passOverTool(world.engine, world.project)
+  const told = async (more: object) => {
+    const context = {
+      sessionID: "ses_root",
+      messageID: "msg_1",
+      callID: `call_${JSON.stringify(more)}`,
+      agent: "alice",
+    }
+    const asked = { ...context, abort: new AbortController().signal, ask: async () => {} } as unknown as ToolContext
+    const args = { subagent: "audit", objective: `Look ${JSON.stringify(more)}`, reason: "test", ...more }
+    const answer = await tool.execute(args, asked)
+    return typeof answer === "string" ? answer : answer.output
+  }
+  expect(await told({ wait: false })).toContain("the result comes as a message")
+  const unasked = await told({ return_required: false })
+  expect(unasked).toContain("no message comes")
+  expect(unasked).not.toContain("the result comes")
 })
 
 test("a result whose session was deleted stays readable and is not tried again", async () => {

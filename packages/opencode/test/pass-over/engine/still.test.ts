@@ -5,6 +5,7 @@ import type { PassOverPreferences } from "../../../src/pass-over/domain/preferen
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld } from "../support/engine"
 import { settle } from "../support/fake-clock"
+import { createFlowScene } from "../support/flow"
 
 // Nobody's time runs while a person thinks about what they wait for.
 const MINUTE = 60_000
@@ -60,6 +61,23 @@ test("a caller that does not wait for its pass has its time run on while a perso
   await asked(made)
   await made.clock.advance(MINUTE)
   expect(runner.remaining_ms).toBe(4 * MINUTE)
+})
+
+test("a step of a flow that a child waits for is waited for like a pass", async () => {
+  using scene = createFlowScene(["name: one\nsteps:\n  - id: look\n    agent: audit\n    objective: Look\n"])
+  scene.preferences.push({ origin: "project", path: "p", preferences: confirmed })
+  const working = Promise.withResolvers<string>()
+  scene.host.script("scout", async (child) => {
+    working.resolve(child.session_id)
+    await child.told
+  })
+  const { pass } = await started(scene, { subagent: "scout", timeout_ms: 5 * MINUTE })
+  const session_id = await working.promise
+  const by = { name: "one", inputs: {}, session_id, originator: "scout", by: "model", model: null } as const
+  expect(await scene.flows.start(by)).toMatchObject({ ok: true })
+  expect(await asked(scene)).toMatchObject({ kind: "confirmation", asked_by: "scout" })
+  await scene.clock.advance(30 * MINUTE)
+  expect(scene.engine.running.get(pass.id)?.remaining_ms).toBe(5 * MINUTE)
 })
 
 test("who waits for a nested pass that stands in line is not idle, and its own time goes on", async () => {
