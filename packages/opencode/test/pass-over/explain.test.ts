@@ -58,6 +58,11 @@ describe("an explanation", () => {
       [at("project", { defaults: { auto_apply: true } })],
       "A person is asked before changes are applied",
     ],
+    [
+      "auto_return and the steps of a flow",
+      [at("project", { pairs: { "alice->audit": { auto_return: false } } })],
+      "a step of a flow leaves goes on to the next step all the same: auto_return in pairs.alice->audit",
+    ],
   ])("tells of what does not take effect: %s", (_name, written, note) => {
     const { notes } = of(written)
     expect(notes).toHaveLength(1)

@@ -44,6 +44,11 @@ function notes(resolved: Resolved): string[] {
       `A person is asked before changes are applied: require_user_approval in ${where(resolved, "require_user_approval")} beats auto_apply.`,
     )
   }
+  if (!values.auto_return) {
+    found.push(
+      `What a step of a flow leaves goes on to the next step all the same: auto_return in ${where(resolved, "auto_return")} holds results of passes back from their originator. In a flow a person is asked by a step "gate".`,
+    )
+  }
   return found
 }
 
