@@ -10,6 +10,7 @@ import { runCommand } from "../session/run-command"
 import { tokens } from "../session/tokens"
 import { Stop } from "./command"
 import { EXIT } from "./exit"
+import { projectRoot, upwards } from "./place"
 
 /** Who acts on this command line, as the audit names them. */
 export const actor = () => userName() ?? "user"
@@ -44,3 +45,13 @@ export async function withEngine<T>(work: (engine: Engine) => Promise<T>): Promi
 /** For what only reads: where there is no database yet, there is nothing to read, and none is made. */
 export const withHistory = async <T>(empty: T, work: (engine: Engine) => Promise<T>): Promise<T> =>
   existsSync(databasePath()) ? withEngine(work) : empty
+
+/**
+ * The folder that opencode works in, seen from one inside of it: the nearest that a pass is known of, because opencode
+ * may have been opened below the top of the project, else the top.
+ */
+export async function workedIn(directory: string): Promise<string> {
+  const known = await withHistory([], ({ store }) => store.directories())
+  const found = upwards(directory).find((folder) => known.some((one) => one.directory === folder))
+  return found ?? projectRoot(directory)
+}

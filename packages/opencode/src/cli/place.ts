@@ -21,6 +21,14 @@ export function projectRoot(directory: string): string {
   return worktree === parse(worktree).root ? directory : worktree
 }
 
+/** A folder and those above it up to the project's own. */
+export function upwards(directory: string): string[] {
+  const root = projectRoot(directory)
+  return directory === root || dirname(directory) === directory
+    ? [directory]
+    : [directory, ...upwards(dirname(directory))]
+}
+
 /** The preferences file of the project, whether it is there already or not. */
 export function projectConfig(directory: string): string {
   const found = projectFile(directory, worktreeOf(directory))

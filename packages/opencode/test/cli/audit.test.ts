@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { EXIT } from "../../src/cli/exit"
 import { appendLines } from "../../src/pass-over/store/audit-file"
@@ -12,9 +12,9 @@ import { createHome, type Home } from "./support"
 const logs = (home: Home) => join(home.project, ".opencode", "pass-over-logs")
 
 /** A project with one pass, written into the database and the log files. */
-async function recorded(home: Home, objective = "Check the totals") {
+async function recorded(home: Home, objective = "Check the totals", directory = home.project) {
   using world = createEngineWorld({ path: home.database })
-  world.project.directory = home.project
+  world.project.directory = directory
   world.host.script("audit", async (child) => {
     await child.return(VERDICT)
     child.step()
@@ -22,7 +22,9 @@ async function recorded(home: Home, objective = "Check the totals") {
   })
   const runner = await started(world, { objective })
   await outcomeOf(world, runner)
-  await world.engine.store.flushAudit([runner.pass.session_id], (lines) => appendLines(logs(home), lines))
+  await world.engine.store.flushAudit([runner.pass.session_id], (lines) =>
+    appendLines(join(directory, ".opencode", "pass-over-logs"), lines),
+  )
   return runner.pass
 }
 
@@ -219,4 +221,34 @@ test("a database that is lost is rebuilt from the log", async () => {
   const show = await home.run("show", pass.id)
   expect(show.out).toContain("Check the totals")
   expect(show.out).toContain("audit: approved")
+})
+
+test("from a folder inside the project the project's audit is meant", async () => {
+  using home = createHome()
+  const inside = home.folder.at("project", "src", "deep")
+  mkdirSync(inside, { recursive: true })
+  const here = (...argv: string[]) => home.run("audit", ...argv, "--directory", inside)
+  expect((await here("verify")).out).toBe(
+    `Nothing of ${home.project} is in the audit yet, so there was nothing to look at.\n`,
+  )
+  const { id } = await recorded(home)
+  expect((await here("verify")).out).toContain("In order: 3 lines")
+  expect((await here("query")).out).toContain(id.slice(-8))
+  expect((await here("export")).out.trim().split("\n")).toHaveLength(3)
+  expect((await here("prune", "--days", "0", "--dry-run")).out).toBe(
+    (await home.run("audit", "prune", "--days", "0", "--dry-run")).out,
+  )
+  writeFileSync(logFile(home), "")
+  expect((await here("verify")).code).toBe(EXIT.failed)
+})
+
+test("where opencode was opened inside of it, that folder's audit is meant from there on down", async () => {
+  using home = createHome()
+  const opened = home.folder.at("project", "app")
+  mkdirSync(join(opened, "src"), { recursive: true })
+  const { id } = await recorded(home, "Check the app", opened)
+  expect((await home.run("audit", "query", "--directory", join(opened, "src"))).out).toContain(id.slice(-8))
+  expect((await home.run("audit", "verify", "--directory", join(opened, "src"))).out).toContain("In order: 3 lines")
+  rmSync(join(opened, ".opencode"), { recursive: true })
+  expect((await home.run("audit", "verify", "--directory", opened)).code).toBe(EXIT.failed)
 })

@@ -91,6 +91,20 @@ describe("config set", () => {
     })
   })
 
+  test("from a folder inside the project what is stored for the project is meant", async () => {
+    using home = createHome()
+    const inside = home.folder.at("project", "src")
+    mkdirSync(inside, { recursive: true })
+    const here = (...argv: string[]) => home.run("config", ...argv, "--directory", inside)
+    await here("set", "audit", "can_modify_files", "false", "--stored")
+    expect((await explained(home, "can_modify_files")).value).toBe(false)
+    expect((await here("show")).out).toContain("subagents.audit.can_modify_files = false")
+    await home.run("config", "set", "audit", "max_compute_time_ms", "7000", "--stored")
+    expect((await here("explain", "alice", "audit")).out).toContain("7000")
+    await here("unset", "audit", "--stored")
+    expect((await home.run("config", "show")).out).not.toContain("subagents.audit")
+  })
+
   test("takes all of a pair away where no setting is named, also what it does not understand", async () => {
     using home = createHome()
     await home.run("config", "set", "alice->audit", "timeout_ms", "5000")

@@ -4,7 +4,7 @@ import { LEFT_OVER_MS } from "../../pass-over/service/change/prune"
 import type { Engine } from "../../pass-over/service/engine"
 import type { UpTo } from "../../pass-over/service/port-retention"
 import { forgetPasses } from "../../pass-over/service/retention"
-import { printFaults, withAudit } from "../audit"
+import { auditedIn, printFaults, withAudit } from "../audit"
 import { count, type Invocation } from "../command"
 import { withEngine } from "../engine"
 import { EXIT } from "../exit"
@@ -30,7 +30,8 @@ async function foresee({ store }: Engine, { directory, before, contents_before }
   }
 }
 
-export async function runPrune({ out, directory, options, now }: Invocation) {
+export async function runPrune({ out, directory: from, options, now }: Invocation) {
+  const directory = await auditedIn(from)
   const { retention_days: kept } = resolveAudit(readConfig(directory))
   const days = count(options, "days", kept)
   const dry = options.dryRun === true

@@ -4,7 +4,7 @@ import type { z } from "zod"
 import type { AuditLine } from "../../pass-over/domain/audit-log"
 import { AuditQuery, FORMATS, type AuditFormat, type AuditQueryInput } from "../../pass-over/domain/audit-query"
 import { databasePath } from "../../paths"
-import { printFaults, withAudit } from "../audit"
+import { auditedIn, printFaults, withAudit } from "../audit"
 import { clean, safeText } from "../clean"
 import { count, Stop, text, usage, type Command, type Invocation, type Option, type Values } from "../command"
 import { EXIT } from "../exit"
@@ -29,7 +29,9 @@ const FILTERS: readonly Option[] = [
 
 const words = (options: Values, name: string) => text(options, name)?.split(",")
 
-function asked({ args, options, directory }: Invocation, more: AuditQueryInput = {}): AuditQueryInput {
+type Asking = Pick<Invocation, "args" | "options" | "directory">
+
+function asked({ args, options, directory }: Asking, more: AuditQueryInput = {}): AuditQueryInput {
   const given = {
     directory: options.all === true ? undefined : directory,
     pass_over_id: text(options, "pass"),
@@ -79,8 +81,9 @@ function print(out: Output, lines: readonly AuditLine[]) {
 }
 
 async function runQuery(call: Invocation) {
-  const { out, directory, options } = call
-  const query = asked(call, { limit: count(options, "limit", 50), cursor: text(options, "cursor") })
+  const { out, options } = call
+  const directory = await auditedIn(call.directory)
+  const query = asked({ ...call, directory }, { limit: count(options, "limit", 50), cursor: text(options, "cursor") })
   const page = existsSync(databasePath())
     ? await withAudit(directory, (audit) => out.progress("Searching …", () => audit.query(query)))
     : { lines: [], cursor: null }
@@ -99,7 +102,8 @@ async function runQuery(call: Invocation) {
   return EXIT.ok
 }
 
-async function runVerify({ out, directory }: Invocation) {
+async function runVerify({ out, directory: from }: Invocation) {
+  const directory = await auditedIn(from)
   const found = await withAudit(directory, (audit) =>
     out.progress("Comparing the log files with the database …", () => audit.verify()),
   )
@@ -107,6 +111,10 @@ async function runVerify({ out, directory }: Invocation) {
   if (!out.json) {
     printFaults(out, found.faults)
     const looked = `${plural(found.lines, "line")} of ${plural(found.sessions, "session")} in ${plural(found.files, "file")}`
+    if (found.ok && found.lines === 0 && found.pending === 0) {
+      out.line(`Nothing of ${directory} is in the audit yet, so there was nothing to look at.`)
+      return EXIT.ok
+    }
     const pending = found.pending > 0 ? `; ${found.pending} are not in a file yet` : ""
     out.line(
       found.ok
@@ -120,18 +128,19 @@ async function runVerify({ out, directory }: Invocation) {
 const isFormat = (given: string): given is AuditFormat => FORMATS.some((format) => format === given)
 
 async function runExport(call: Invocation) {
-  const { out, directory, options } = call
+  const { out, options } = call
+  const directory = await auditedIn(call.directory)
   const format = text(options, "format") ?? "jsonl"
   if (!isFormat(format)) throw usage(`--format knows ${FORMATS.join(", ")}, not "${format}".`)
   const limit = text(options, "limit") === undefined ? {} : { limit: count(options, "limit", 1) }
-  const query = asked(call, limit)
+  const query = asked({ ...call, directory }, limit)
   const to = text(options, "output")
   if (to === undefined) {
     const safe = format === "csv" ? (out.width === undefined ? (piece: string) => piece : clean) : safeText
     await withAudit(directory, (audit) => audit.export(query, format, (piece) => out.raw(safe(piece))))
     return EXIT.ok
   }
-  const path = resolve(directory, to)
+  const path = resolve(call.directory, to)
   const lines = await withAudit(directory, (audit) =>
     out.progress(`Writing ${path} …`, () => toFile(path, (write) => audit.export(query, format, write))),
   )
@@ -158,7 +167,8 @@ async function toFile<T>(path: string, work: (write: (text: string) => void) => 
   }
 }
 
-async function runRestore({ out, directory, options }: Invocation) {
+async function runRestore({ out, directory: from, options }: Invocation) {
+  const directory = await auditedIn(from)
   const restored = await withAudit(directory, (audit) =>
     out.progress("Reading the log files …", () => audit.restore({ force: options.force === true })),
   )

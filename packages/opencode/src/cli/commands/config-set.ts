@@ -8,7 +8,7 @@ import { parseConfig } from "../../pass-over/store/config-text"
 import { DEFAULTS, ORIGINATORS } from "../../agent/agent"
 import { asAgents, knownAgents } from "../agents"
 import { refused, usage, type Command, type Invocation } from "../command"
-import { actor, withEngine, withHistory } from "../engine"
+import { actor, withEngine, withHistory, workedIn } from "../engine"
 import { EXIT } from "../exit"
 import { configPlaces, inProject, readConfig } from "../place"
 
@@ -77,7 +77,10 @@ async function drop(call: Invocation, word: string) {
   const [origin, key] = [originOf(call), keyOf(word)]
   const path = configPlaces(directory).find((place) => place.origin === origin)?.path
   const where = path ?? "the stored preferences"
-  if (path === undefined) await withEngine((engine) => engine.store.deletePreference({ directory, key }))
+  if (path === undefined) {
+    const stored = await workedIn(directory)
+    await withEngine((engine) => engine.store.deletePreference({ directory: stored, key }))
+  }
   if (path !== undefined && existsSync(path)) {
     const edits = [{ path: groupPath(key), value: undefined }]
     const saved = editConfig(origin === "project" ? inProject(path, directory) : path, edits)
@@ -94,7 +97,8 @@ async function write(call: Invocation, word: string, setting: string, value: unk
   const dry = options.dryRun === true
   const key = keyOf(word)
   const files = readConfig(directory)
-  const written = await withHistory(files, (engine) => allWritten(engine, { directory, files }))
+  const stored = await workedIn(directory)
+  const written = await withHistory(files, (engine) => allWritten(engine, { directory: stored, files }))
   const path = configPlaces(directory).find((place) => place.origin === origin)?.path
   const before = written.find((place) => place.origin === origin)?.preferences ?? (path ? preferencesIn(path) : {})
   const edit = { key, set: { [setting]: value } }
@@ -102,7 +106,7 @@ async function write(call: Invocation, word: string, setting: string, value: unk
   if (!made.ok) throw refused(made.refusal)
   const changes = preview(written, origin, made.preferences, directory)
   if (!dry && path === undefined) {
-    const saved = await withEngine((engine) => savePreference(engine, { directory, edit, actor: actor() }))
+    const saved = await withEngine((engine) => savePreference(engine, { directory: stored, edit, actor: actor() }))
     if (!saved.ok) throw refused(saved.refusal)
   }
   if (!dry && path !== undefined) {

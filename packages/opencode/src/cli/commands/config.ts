@@ -10,7 +10,7 @@ import { DEFAULTS } from "../../agent/agent"
 import { knownAgents } from "../agents"
 import { oneLine } from "../clean"
 import type { Command, Invocation } from "../command"
-import { withHistory } from "../engine"
+import { withHistory, workedIn } from "../engine"
 import { EXIT } from "../exit"
 import { configPlaces, readConfig } from "../place"
 import { set, unset } from "./config-set"
@@ -18,7 +18,8 @@ import { set, unset } from "./config-set"
 /** All places that say something about the project, the strongest first; without a database nothing is stored. */
 async function written(directory: string): Promise<Written[]> {
   const files = readConfig(directory)
-  return withHistory(files, (engine) => allWritten(engine, { directory, files }))
+  const stored = await workedIn(directory)
+  return withHistory(files, (engine) => allWritten(engine, { directory: stored, files }))
 }
 
 const json = (value: unknown) => JSON.stringify(value) ?? ""
