@@ -37,18 +37,17 @@ type Args = z.output<typeof PassOverReviewArgs>
 const editing =
   (engine: Engine, context: ToolContext): Permit =>
   async (ops: readonly Op[], { directory }) => {
-    const patterns = ops.map(({ path }) =>
-      relative(context.worktree === "/" ? directory : context.worktree, join(directory, path)),
-    )
+    const top = context.worktree === "/" ? directory : context.worktree
+    const patterns = ops.map(({ path }) => relative(top, join(directory, path)))
     const no = childMayNot(engine.running.entry(context.sessionID), patterns)
     if (no) return no
     try {
-      for (const pattern of new Set(patterns)) {
+      for (const filepath of new Set(ops.map(({ path }) => join(directory, path)))) {
         await context.ask({
           permission: "edit",
-          patterns: [pattern],
+          patterns: [relative(top, filepath)],
           always: ["*"],
-          metadata: { filepath: join(directory, pattern) },
+          metadata: { filepath },
         })
       }
       return undefined
@@ -123,10 +122,11 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
 
 async function undoing({ engine, project, deps, context, pass }: Reviewing) {
   const application = await lastApplied(deps, { pass_over_id: pass.id })
-  const [edit, asked_by] = [editing(engine, context), context.agent]
+  const { agent: asked_by, sessionID: session_id } = context
+  const edit = editing(engine, context)
   // The user's own agent takes back what the user sees. What a child writes is approved, whichever way it goes.
-  const child = engine.running.entry(context.sessionID) !== undefined
-  const approving = application && child && { pass, change: application, undo: true, asked_by }
+  const child = engine.running.entry(session_id) !== undefined
+  const approving = application && child && { pass, change: application, undo: true, asked_by, session_id }
   const permit = approving
     ? inTurn(edit, allowChange(engine, { ...approving, surface: dialog(context, project.host) }))
     : edit
