@@ -87,7 +87,10 @@ function parameters({ parameters = [] }: Operation): string[] {
 }
 
 function operation(path: string, method: string, one: Operation): string[] {
-  const [type, answer] = Object.entries(one.responses["200"]?.content ?? {})[0] ?? []
+  // A route that only takes something on answers 202.
+  const [status, done] = Object.entries(one.responses).find(([code]) => /^2\d\d$/.test(code)) ?? []
+  const [type, answer] = Object.entries(done?.content ?? {})[0] ?? []
+  if (type === undefined) throw new Error(`${method} ${path} says nothing of its answer`)
   const body = one.requestBody?.content["application/json"]?.schema
   const open = one.security?.length === 0 ? " Needs no secret." : ""
   return [
@@ -97,7 +100,7 @@ function operation(path: string, method: string, one: Operation): string[] {
     "",
     ...parameters(one),
     ...(body ? ["Send:", "", ...fields(body)] : []),
-    `Answers ${type === "application/json" ? plain(answer?.schema) : `\`${type}\`: ${one.responses["200"]?.description}`}.`,
+    `Answers ${type === "application/json" ? plain(answer?.schema) : `\`${type}\`: ${done?.description}`}${status === "200" ? "" : `, with status ${status}`}.`,
     "",
   ]
 }

@@ -52,6 +52,17 @@ export const PreferenceGroup = z
   .describe("Settings to store; null takes one away, so that the next layer decides about it again.")
 export const PreferenceEdit = z.strictObject({ key: PreferenceKey, set: PreferenceGroup })
 
+export const StoredGroup = named(
+  "StoredGroup",
+  z.strictObject({
+    key: PreferenceKey,
+    settings: z.record(z.string(), z.unknown()).describe("What is stored; nothing where the files decide."),
+    created_at: z.number().nullable(),
+    updated_at: z.number().nullable(),
+    updated_by: z.string().nullable(),
+  }),
+)
+
 export const PairParam = z.strictObject({ pair: PairKey })
 export const SubagentParam = z.strictObject({ id: Word })
 

@@ -316,6 +316,25 @@ describe("preferences", () => {
     expect(await value()).toMatchObject({ value: 600_000 })
   })
 
+  test("of one pair, one subagent and of all are read as they are stored, and are nothing where nothing is", async () => {
+    using made = scene()
+    for (const [path, key] of [
+      ["pairs/alice-%3Eaudit", { level: "pair", from: "alice", to: "audit" }],
+      ["subagents/audit", { level: "subagent", subagent: "audit" }],
+      ["defaults", { level: "defaults" }],
+    ] as const) {
+      const read = async () =>
+        Preference.StoredGroup.parse(await made.server.get(`/preferences/${path}?${DIRECTORY}`)) as unknown
+      const nothing = { key, settings: {}, created_at: null, updated_at: null, updated_by: null }
+      expect(await read()).toEqual(nothing)
+      const set = key.level === "subagent" ? { can_modify_files: false } : { timeout_ms: 42_000 }
+      await made.server.ask(`${BASE}/preferences/${path}?${DIRECTORY}`, { method: "PUT", body: JSON.stringify(set) })
+      expect(await read()).toMatchObject({ key, settings: set, updated_by: expect.any(String) })
+    }
+    const typo = await made.server.ask(`${BASE}/preferences/pairs/alice?${DIRECTORY}`)
+    expect(typo.status).toBe(400)
+  })
+
   test("that are stored here are obeyed by the next pass in another process", async () => {
     using made = scene()
     await made.server.ask(`${BASE}/preferences?${DIRECTORY}`, {
