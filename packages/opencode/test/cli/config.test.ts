@@ -105,6 +105,36 @@ describe("config set", () => {
     expect((await home.run("config", "show")).out).not.toContain("subagents.audit")
   })
 
+  test("writes a limit, as a refusal for want of it names the command, and takes it back", async () => {
+    using home = createHome()
+    put(projectFile(home), `{\n  // mine\n  "limits": { "running": 2 }\n}`)
+    const dry = await home.run("config", "set", "limits", "tree.passes", "7", "--dry-run", "--json")
+    expect(dry.json()).toEqual({
+      where: projectFile(home),
+      saved: false,
+      changes: [{ setting: "tree.passes", before: 100, after: 7 }],
+    })
+    expect(readFileSync(projectFile(home), "utf8")).not.toContain("passes")
+    const set = await home.run("config", "set", "limits", "tree.passes", "7")
+    expect(set.out).toMatch(/Written to [^]*tree\.passes +100 +7/)
+    expect(readFileSync(projectFile(home), "utf8")).toMatch(/\/\/ mine[^]*"tree": \{\s*"passes": 7/)
+    await home.run("config", "set", "limits", "tree.cost", "2.5", "--global")
+    expect((await home.run("config", "show")).out).toContain("limits.tree.cost = 2.5")
+    for (const [argv, said] of [
+      [["tree.cost", "much"], "limits.tree.cost"],
+      [["tree.pases", "7"], 'unknown setting "pases"'],
+      [["walking", "7"], 'unknown setting "walking"'],
+    ] as const) {
+      const refused = await home.run("config", "set", "limits", ...argv)
+      expect(refused.code).toBe(EXIT.config)
+      expect(refused.err).toContain(said)
+    }
+    expect((await home.run("config", "set", "limits", "running", "3", "--stored")).code).toBe(EXIT.usage)
+    expect((await home.run("config", "unset", "limits", "running")).out).toMatch(/running +2 +32/)
+    expect((await home.run("config", "unset", "limits")).out).toMatch(/tree\.passes +7 +100/)
+    expect(readFileSync(projectFile(home), "utf8")).not.toContain("limits")
+  })
+
   test("takes all of a pair away where no setting is named, also what it does not understand", async () => {
     using home = createHome()
     await home.run("config", "set", "alice->audit", "timeout_ms", "5000")

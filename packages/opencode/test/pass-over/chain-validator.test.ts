@@ -40,7 +40,8 @@ describe("every refusal has its own sentence", () => {
     expect(refusal(hop("audit", "inspector", { above: ["alice", "scout"] }))).toEqual({
       code: "E002",
       message: "The chain would be 4 agents long and 3 are allowed (alice → scout → audit → inspector).",
-      suggestion: "Do this part of the work yourself, or raise max_chain_depth in pass-over.json.",
+      suggestion:
+        "Do this part yourself, or return what you have. How long a chain may be is for the user to say (pass-over config set 'audit->inspector' max_chain_depth <agents>).",
       detail: { chain: ["alice", "scout", "audit", "inspector"], max_chain_depth: 3 },
     })
   })

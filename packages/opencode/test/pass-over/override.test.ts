@@ -224,7 +224,7 @@ describe("what an override makes of a preference", () => {
 
 describe("a refusal names the setting, the reason and the way out", () => {
   const refusal = (override: InlineOverride, now: Partial<Effective> = {}) => {
-    const narrowed = narrow(effective(now), override)
+    const narrowed = narrow(effective(now), override, { from: "alice", to: "audit" })
     return narrowed.ok ? undefined : narrowed.refusal
   }
 
@@ -232,9 +232,16 @@ describe("a refusal names the setting, the reason and the way out", () => {
     expect(refusal({ auto_apply: true })).toEqual({
       code: "E013",
       message: "override.auto_apply is not yours to set: only a person may set it to true.",
-      suggestion: "Leave override.auto_apply out, or ask the user to change auto_apply in pass-over.json.",
+      suggestion:
+        "Leave override.auto_apply out. auto_apply is for the user to change (pass-over config set 'alice->audit' auto_apply <value>).",
       detail: { setting: "auto_apply", wanted: true, now: false },
     })
+  })
+
+  test("for a setting of a subagent, with the command for that", () => {
+    expect(refusal({ can_modify_files: true }, { can_modify_files: false })?.suggestion).toContain(
+      "pass-over config set audit can_modify_files <value>",
+    )
   })
 
   test("for a limit, a timeout, a notification and a schema", () => {

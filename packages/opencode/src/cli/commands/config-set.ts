@@ -11,6 +11,7 @@ import { refused, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine, withHistory, workedIn } from "../engine"
 import { EXIT } from "../exit"
 import { configPlaces, inProject, readConfig } from "../place"
+import { LIMITS, writeLimit } from "./config-limits"
 
 /** "alice->audit" is a pair, "defaults" the defaults, any other word a subagent. */
 export function keyOf(word: string): PreferenceKey {
@@ -72,6 +73,7 @@ function originOf({ options }: Invocation): Written["origin"] {
 
 /** A whole group goes without being understood: it may be what another version has left. */
 async function drop(call: Invocation, word: string) {
+  if (word === LIMITS) return writeLimit(call, originOf(call), undefined, null)
   const { out, directory, options } = call
   if (options.dryRun === true) throw usage("--dry-run shows what a single setting would change.")
   const [origin, key] = [originOf(call), keyOf(word)]
@@ -94,6 +96,7 @@ async function drop(call: Invocation, word: string) {
 async function write(call: Invocation, word: string, setting: string, value: unknown) {
   const { out, directory, options } = call
   const origin = originOf(call)
+  if (word === LIMITS) return writeLimit(call, origin, setting, value)
   const dry = options.dryRun === true
   const key = keyOf(word)
   const files = readConfig(directory)
@@ -123,7 +126,7 @@ const OPTIONS = [
   { flags: "--stored", text: "in the database, for this project, as the panel does" },
   { flags: "--dry-run", text: "only show what would change" },
 ]
-const WHERE = { name: "<where>", text: "'alice->audit' (in quotes), a subagent, or defaults" }
+const WHERE = { name: "<where>", text: "'alice->audit' (in quotes), a subagent, defaults, or limits" }
 const SETTING = { name: "<setting>", text: "one of docs/configuration.md" }
 
 export const set: Command = {
@@ -135,6 +138,7 @@ export const set: Command = {
     "pass-over config set 'alice->audit' timeout_ms 900000",
     "pass-over config set audit can_modify_files false --global",
     "pass-over config set defaults require_confirmation true --dry-run",
+    "pass-over config set limits tree.cost 5",
   ],
   run: (call) => write(call, call.args[0] ?? "", call.args[1] ?? "", valueOf(call.args[2] ?? "")),
 }

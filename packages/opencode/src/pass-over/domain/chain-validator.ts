@@ -51,7 +51,10 @@ export function check(hop: Hop, lineage: Lineage): Checked {
       refusal: refuse(
         PassOverErrorCode.CHAIN_DEPTH_EXCEEDED,
         `The chain would be ${ancestors.length + 1} agents long and ${limit} are allowed (${arrow([...ancestors, hop.to])}).`,
-        { detail: { chain: [...ancestors, hop.to], max_chain_depth: limit } },
+        {
+          detail: { chain: [...ancestors, hop.to], max_chain_depth: limit },
+          suggestion: `Do this part yourself, or return what you have. How long a chain may be is for the user to say (pass-over config set '${hop.from}->${hop.to}' max_chain_depth <agents>).`,
+        },
       ),
     }
   }

@@ -1,6 +1,6 @@
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import { allowedTime } from "./config"
-import type { Effective, InlineOverride, Notify } from "./preference"
+import { AgentPairPreference, type Effective, type InlineOverride, type Notify } from "./preference"
 
 /** Why a wish is refused; nothing where it may stand. */
 type No = string | undefined
@@ -74,10 +74,17 @@ const refused = (setting: keyof InlineOverride, override: InlineOverride, now: E
   return wanted === undefined ? undefined : (RULES[setting] as (wanted: unknown, now: Effective) => No)(wanted, now)
 }
 
+/** The user's own way to a setting: it stands with the pair where it may, else with the subagent. */
+function command(setting: keyof InlineOverride, hop: { from: string; to: string } = { from: "<from>", to: "<to>" }) {
+  const where = setting in AgentPairPreference.shape ? `'${hop.from}->${hop.to}'` : hop.to
+  return `pass-over config set ${where} ${setting} <value>`
+}
+
 /** What a model's override makes of a preference: narrower, or a refusal that names the first setting it may not touch. */
 export function narrow(
   now: Effective,
   override: InlineOverride,
+  hop?: { from: string; to: string },
 ): { ok: true; values: Effective; changed: (keyof InlineOverride)[] } | { ok: false; refusal: Refusal } {
   const settings = Object.keys(override) as (keyof InlineOverride)[]
   for (const setting of settings) {
@@ -86,7 +93,7 @@ export function narrow(
     return {
       ok: false,
       refusal: refuse(PassOverErrorCode.PERMISSION_DENIED, `override.${setting} is not yours to set: ${why}.`, {
-        suggestion: `Leave override.${setting} out, or ask the user to change ${setting} in pass-over.json.`,
+        suggestion: `Leave override.${setting} out. ${setting} is for the user to change (${command(setting, hop)}).`,
         detail: { setting, wanted: override[setting], now: now[setting] },
       }),
     }

@@ -125,7 +125,8 @@ export function rule(
   const before = settle(asked.by === "person" ? override : {})
   const off = disabled(asked, before)
   if (off) return { ok: false, refusal: off }
-  const narrowed = asked.by === "person" ? narrow(lifted(before.values, override), {}) : narrow(before.values, override)
+  const narrowed =
+    asked.by === "person" ? narrow(lifted(before.values, override), {}) : narrow(before.values, override, asked)
   if (!narrowed.ok) return narrowed
 
   const { values, changed } = narrowed

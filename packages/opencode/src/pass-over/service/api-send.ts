@@ -154,7 +154,7 @@ async function refused(engine: Engine, project: Project, asked: Asked, refusal: 
 
 const overBudget = (over: Over): Refusal =>
   refuse(PassOverErrorCode.BUDGET_EXCEEDED, `${describeOver(over)}.`, {
-    suggestion: "Finish with what there is, or ask the user to raise limits.tree in pass-over.json.",
+    suggestion: `Finish with what there is. How much a tree may use is for the user to say (pass-over config set limits tree.${over.what} <most>).`,
     detail: over,
   })
 

@@ -114,6 +114,7 @@ test("a tree that has used up its passes gets no more, and is told what is left"
   )
   const lines = await made.engine.store.audit({ action: "refused" })
   expect(lines).toMatchObject([{ error_code: "E015" }])
+  expect(lines[0]?.summary).toContain("for the user to say (pass-over config set limits tree.passes <most>)")
 })
 
 for (const [name, limits, more] of [
