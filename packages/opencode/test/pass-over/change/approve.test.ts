@@ -86,17 +86,16 @@ test("two that apply the same at once do not share one yes", async () => {
   using _ = world
   const permit = allowChange(world.engine, { pass, change: (await changed(world, pass))!, asked_by: "alice" })
   const ops = [{ op: "write" as const, path: "made.txt" }] as never
-  const both = [
-    permit(ops, { directory: world.directory } as never),
-    permit(ops, { directory: world.directory } as never),
-  ]
+  const both = [permit(ops, { directory: world.directory }), permit(ops, { directory: world.directory })]
   for (const answer of [yes, no]) {
     const pending = async () => (await all(world, pass)).find(({ status }) => status === "pending")
     while (!(await pending())) await Bun.sleep(2)
     await settle()
     await answerGate(world.engine, (await pending())!.gate_id, answer)
   }
-  expect((await Promise.all(both)).map((refusal) => refusal?.code).toSorted()).toEqual(["E017", undefined])
+  const refusals = await Promise.all(both)
+  expect(refusals.filter((refusal) => refusal === undefined)).toHaveLength(1)
+  expect(refusals.filter((refusal) => refusal?.code === "E017")).toHaveLength(1)
 })
 
 test("while a person is asked whether a child may write, the child's own limits stand still", async () => {
@@ -110,7 +109,7 @@ test("while a person is asked whether a child may write, the child's own limits 
   const session_id = await working.promise
   const change = { change_id: "chg_1" } as never
   const permit = allowChange(world.engine, { pass, change, asked_by: "scout", session_id })
-  const asked = permit([{ op: "write", path: "a.txt" }] as never, { directory: "/project" } as never)
+  const asked = permit([{ op: "write", path: "a.txt" }] as never, { directory: "/project" })
   await settle(20)
   await world.clock.advance(30 * 60_000)
   expect(world.engine.running.get(pass.id)?.remaining_ms).toBe(60_000)
