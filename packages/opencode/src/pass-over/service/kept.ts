@@ -5,7 +5,7 @@ import type { SessionID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { heldBySettings } from "./conclude"
 import type { Engine } from "./engine"
-import { worksFor } from "./flow-call"
+import { ofFlow } from "../domain/call"
 
 /** What an agent is told in the place of a result that a person has to see first, or keeps back. */
 export type KeptBack = { as: "held" | "dropped"; text: string }
@@ -23,7 +23,7 @@ async function droppedText({ store }: Reading, { id, originating_agent_id }: Pas
 
 /** What was never to come back is not fetched past the person who would have been asked about it. */
 async function withheld({ store }: Reading, pass: Pass): Promise<KeptBack | undefined> {
-  if (pass.return_required || worksFor(pass)) return
+  if (pass.return_required || ofFlow(pass)) return
   const outcome = await store.outcome(pass.id)
   if (!outcome || !heldBySettings(pass, outcome.output, outcome.error_code)) return
   const { id, originating_agent_id } = pass
