@@ -1,6 +1,6 @@
 import { pick } from "remeda"
 import type { AgentInfo } from "./agent"
-import { resolve, describeSource, type Resolved, type Written } from "./config"
+import { resolve, describeSource, type Resolved, type Source, type Written } from "./config"
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import { narrow } from "./override"
 import type { Pass } from "./pass"
@@ -85,12 +85,31 @@ function disabled({ from, to }: Asked, resolved: Resolved): Refusal | undefined 
   )
 }
 
+// What a pass ran under that was made before a setting was there: its default, and the project itself as the only place.
+const OLDER: Effective = { ...resolve("", "", { written: [] }).values, isolation: "none" }
+
+/** The settings that held for a pass, each with a value: older passes know of fewer. */
+export const valuesOf = ({ preference }: Pick<Pass, "preference">): Effective => ({
+  ...OLDER,
+  ...(preference.values as Partial<Effective> | undefined),
+})
+
+const sourcesOf = ({ preference }: Pick<Pass, "preference">) => (preference.sources ?? {}) as Resolved["sources"]
+
+export const sourceOf = (pass: Pick<Pass, "preference">, setting: Setting): Source | undefined =>
+  sourcesOf(pass)[setting]
+
+/** "require_confirmation: pairs.alice->audit.require_confirmation in .opencode/pass-over.json", for whoever is asked because of it. */
+export function policyOf(pass: Pick<Pass, "preference">, setting: Setting): string {
+  const source = sourceOf(pass, setting)
+  return source ? `${setting}: ${describeSource(source)}` : setting
+}
+
 /** The memory that a pass's commands are held to, where somebody has said so: the system's own number is no limit. */
 export function memoryOf(pass: Pick<Pass, "preference">): MemoryLimit | undefined {
-  const { values, sources } = pass.preference as { values: Effective; sources: Resolved["sources"] }
-  const source = sources.max_memory_mb
+  const source = sourceOf(pass, "max_memory_mb")
   if (source === undefined || source.origin === "product") return
-  return { megabytes: values.max_memory_mb, where: describeSource(source) }
+  return { megabytes: valuesOf(pass).max_memory_mb, where: describeSource(source) }
 }
 
 const stars = (pair: string) => (pair.startsWith("*") ? 2 : 0) + (pair.endsWith("*") ? 1 : 0)

@@ -2,9 +2,7 @@ import { PassOverErrorCode } from "../domain/errors"
 import { told, type Gate } from "../domain/gate"
 import type { Limits } from "../domain/limit"
 import { event, type Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
-import { describeSource, type Source } from "../domain/config"
-import type { Setting } from "../domain/preference"
+import { policyOf, sourceOf, valuesOf } from "../domain/policy"
 import { createBudgetWatch } from "./budget"
 import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
@@ -30,20 +28,12 @@ export type Opened = Omit<Assignment, "constraints"> & {
   surface?: Surface | undefined
 }
 
-export const valuesOf = (pass: Pass) => pass.preference.values as Effective
-
-/** "require_confirmation in pairs.alice->audit of .opencode/pass-over.json", for whoever is asked because of it. */
-export function policyOf(pass: Pass, setting: Setting): string {
-  const source = (pass.preference.sources as Partial<Record<Setting, Source>>)[setting]
-  return source ? `${setting}: ${describeSource(source)}` : setting
-}
-
 // Where nobody sits the default holds soon, unless somebody has said how long it may take.
 const HEADLESS_TTL_MS = 60_000
 
 export function ttlOf(engine: Engine, pass: Pass): number {
   const { gate_ttl_ms } = valuesOf(pass)
-  const source = (pass.preference.sources as Partial<Record<Setting, Source>>).gate_ttl_ms
+  const source = sourceOf(pass, "gate_ttl_ms")
   const said = source !== undefined && source.origin !== "product"
   return engine.headless && !said ? Math.min(HEADLESS_TTL_MS, gate_ttl_ms) : gate_ttl_ms
 }

@@ -2,7 +2,7 @@ import { envelope, headline } from "../domain/envelope"
 import { told, type Gate } from "../domain/gate"
 import { resultMarks } from "../domain/marker"
 import { event, note, type Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
+import { valuesOf } from "../domain/policy"
 import { move } from "../domain/return-context"
 import type { Answered, Told } from "./answers"
 import type { Engine, Project } from "./engine"
@@ -143,7 +143,7 @@ export async function bringWhenDone(engine: Engine, project: Project, pass: Pass
 
 /** Asks a person whether a result may reach its originator; nobody waits for the answer here. */
 export async function holdBack(engine: Engine, pass: Pass, outcome: Outcome) {
-  const values = pass.preference.values as Effective
+  const values = valuesOf(pass)
   await openGate(engine, {
     key: `${pass.id}:delivery`,
     kind: "delivery",

@@ -1,13 +1,13 @@
 import { headline } from "../domain/envelope"
 import { blockers } from "../domain/outcome"
 import type { Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
+import { valuesOf } from "../domain/policy"
 import type { Log, Outcome } from "./port"
 import type { Host } from "./port-host"
 
 /** Tells the user of a result, as far as they want to hear of it. */
 export function notify({ host, log }: { host: Host; log: Log }, pass: Pass, outcome: Outcome) {
-  const { notify_on_return } = pass.preference.values as Effective
+  const { notify_on_return } = valuesOf(pass)
   const issues = blockers(outcome.output)
   if (notify_on_return === "never" || (notify_on_return === "only_issues" && !issues)) return
   const text = outcome.held

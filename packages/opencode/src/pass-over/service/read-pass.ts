@@ -5,8 +5,8 @@ import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { PassID } from "../domain/id"
 import { describeManifest, type Manifest } from "../domain/manifest"
 import type { Pass } from "../domain/pass"
+import { valuesOf } from "../domain/policy"
 import type { SummaryRequest } from "../domain/output"
-import type { Effective } from "../domain/preference"
 import { readable } from "../domain/time"
 import type { Engine, Project } from "./engine"
 import type { Outcome } from "./port"
@@ -101,7 +101,7 @@ export async function readPass(engine: Engine, project: Project, reading: Readin
   if (!pass || pass.root_session_id !== root_session_id) return unknown(reading.id)
   const [outcome, kept] = await Promise.all([engine.store.outcome(pass.id), engine.store.request(pass.id)])
   if (!outcome) return { ok: true, text: running(engine, pass, kept?.manifest) }
-  const by_model = (pass.preference.values as Effective).context_digest === "model"
+  const by_model = valuesOf(pass).context_digest === "model"
   const text = reading.summary
     ? await shorter(engine, { host: by_model ? project.host : {}, outcome, reading })
     : whole(outcome)

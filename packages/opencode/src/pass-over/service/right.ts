@@ -2,7 +2,7 @@ import { constraintLayers } from "../domain/constraint"
 import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
 import type { Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
+import { valuesOf } from "../domain/policy"
 import { evaluate, fences, meet, type Layer, type Right, type Rule } from "../domain/right"
 import type { Engine, Project } from "./engine"
 
@@ -20,7 +20,7 @@ const deny = (permission: string): Rule => ({ permission, pattern: "*", action: 
 const allow = (permission: string): Rule => ({ permission, pattern: "*", action: "allow" })
 
 function limits(pass: Pass): Layer[] {
-  const { can_modify_files, can_run_tools } = pass.preference.values as Effective
+  const { can_modify_files, can_run_tools } = valuesOf(pass)
   return [
     ...(can_run_tools ? [] : [{ who: "can_run_tools, which is false for it", rules: [deny("*")] }]),
     ...(can_modify_files
@@ -34,7 +34,7 @@ function limits(pass: Pass): Layer[] {
 export async function rightsOf(engine: Engine, project: Project, pass: Pass): Promise<Rights> {
   const agents = new Map((await project.host.agents()).map((agent) => [agent.name, agent.rules ?? [allow("*")]]))
   const layer = (who: string): Layer => ({ who, rules: agents.get(who) ?? [allow("*")] })
-  const { grant } = pass.preference.values as Effective
+  const { grant } = valuesOf(pass)
   const parent = pass.parent_pass_id === null ? undefined : await engine.store.find(pass.parent_pass_id)
   const inherited = parent ? (engine.running.rights(parent.id) ?? (await rightsOf(engine, project, parent))) : undefined
   const above = inherited

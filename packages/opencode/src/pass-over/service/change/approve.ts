@@ -2,8 +2,8 @@ import { approvalOf, type ChangeSet, type Op } from "../../domain/change/change"
 import { PassOverErrorCode, refuse } from "../../domain/errors"
 import { told } from "../../domain/gate"
 import type { Pass } from "../../domain/pass"
-import type { Effective } from "../../domain/preference"
-import { policyOf, ttlOf } from "../begin"
+import { policyOf, valuesOf } from "../../domain/policy"
+import { ttlOf } from "../begin"
 import type { Engine } from "../engine"
 import { askPerson, type Surface } from "../gate"
 import type { Permit } from "./apply"
@@ -22,8 +22,8 @@ export const allowChange =
   async (ops: readonly Op[], { tree }: Target) => {
     // What is written into a tree of ours is proposed to the user with all that is in it.
     if (tree) return
-    const values = pass.preference.values as Partial<Effective>
-    if (values.require_user_approval === false) return
+    const values = valuesOf(pass)
+    if (!values.require_user_approval) return
     const approval = approvalOf(ops, engine.hash)
     const gate = await askPerson(
       engine,
@@ -40,7 +40,7 @@ export const allowChange =
           .join(", ")}`,
         detail: { change_id: change.change_id, approval, ops: ops.slice(0, SHOWN), operations: ops.length },
         policy: policyOf(pass, "require_user_approval"),
-        default_action: values.gate_default ?? "reject",
+        default_action: values.gate_default,
         ttl_ms: ttlOf(engine, pass),
       },
       engine.headless ? undefined : surface,

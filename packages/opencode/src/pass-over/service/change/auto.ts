@@ -1,6 +1,6 @@
 import { blockers } from "../../domain/outcome"
 import type { Pass } from "../../domain/pass"
-import type { Effective } from "../../domain/preference"
+import { valuesOf } from "../../domain/policy"
 import type { Outcome } from "../port"
 import { applyAndVerify, changeOf, preview, review } from "./act"
 import type { ChangeDeps } from "./deps"
@@ -11,7 +11,7 @@ export const AUTO = "auto_apply"
 
 /** Decision 11: only what its agent lets go, what is proven, and what nobody has a word against. */
 export function appliesItself(pass: Pass, { output, error_code }: Outcome): boolean {
-  const { auto_apply, require_user_approval } = pass.preference.values as Partial<Effective>
+  const { auto_apply, require_user_approval } = valuesOf(pass)
   const { verdict, change } = output.summary
   return (
     auto_apply === true &&
