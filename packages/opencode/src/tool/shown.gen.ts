@@ -252,6 +252,7 @@ export const TOOLS: readonly ShownTool[] = [
           }
         },
         "auto_apply_allowed": {
+          "description": "your changes may be applied as they are",
           "type": "boolean"
         },
         "evidence": {

@@ -10,8 +10,9 @@ export const SETTING_TEXT: Record<Setting, string> = {
   auto_review:
     "Whether a held result passes by itself when it is completed and has no error, no rejection and no blocker.",
   auto_apply:
-    "Whether proposed file changes are applied by themselves. Never with a blocker, on a stale base or unverified.",
-  require_user_approval: "Whether a person is asked before changes are applied; it beats auto_apply.",
+    "Whether proposed file changes are applied by themselves, where the subagent lets them (auto_apply_allowed). Never with a blocker, on a stale base or unverified.",
+  require_user_approval:
+    "Whether a person is asked before changes are applied, also where auto_apply is true: then they are applied once the person says yes.",
   require_confirmation: "Whether a person is asked before a pass starts.",
   pass_context: "Whether messages of the originator's conversation go along.",
   pass_files: "Whether the contents of files go along.",

@@ -2,12 +2,12 @@ import { PassOverErrorCode } from "../domain/errors"
 import { told, type Gate } from "../domain/gate"
 import type { Limits } from "../domain/limit"
 import { event, type Pass } from "../domain/pass"
-import { policyOf, sourceOf, valuesOf } from "../domain/policy"
+import { policyOf, valuesOf } from "../domain/policy"
 import { createBudgetWatch } from "./budget"
 import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
 import { endBelow, type Engine, type Entry, type Project } from "./engine"
-import { askPerson, withdrawGates, type Surface } from "./gate"
+import { askPerson, ttlOf, withdrawGates, type Surface } from "./gate"
 import type { Assignment } from "./live"
 import type { Outcome } from "./port"
 import type { Place } from "./port-slot"
@@ -26,16 +26,6 @@ export type Opened = Omit<Assignment, "constraints"> & {
   /** A person is asked before it starts. */
   asks: boolean
   surface?: Surface | undefined
-}
-
-// Where nobody sits the default holds soon, unless somebody has said how long it may take.
-const HEADLESS_TTL_MS = 60_000
-
-export function ttlOf(engine: Engine, pass: Pass): number {
-  const { gate_ttl_ms } = valuesOf(pass)
-  const source = sourceOf(pass, "gate_ttl_ms")
-  const said = source !== undefined && source.origin !== "product"
-  return engine.headless && !said ? Math.min(HEADLESS_TTL_MS, gate_ttl_ms) : gate_ttl_ms
 }
 
 // The originator goes on first.
@@ -59,7 +49,8 @@ async function over(engine: Engine, project: Project, entry: Entry, outcome: Out
     if (!outcome.taken && outcome.error_code !== null) void unheard(entry)
   })
   try {
-    await withdrawGates(engine, { pass_over_id: pass.id })
+    // Whether its changes may be applied is asked when it is over.
+    await withdrawGates(engine, { pass_over_id: pass.id, but: "approval" })
     if (outcome.taken) return
     await whole(engine, project, pass, outcome)
     if (outcome.held) return await holdBack(engine, pass, outcome)

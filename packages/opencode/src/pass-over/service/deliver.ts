@@ -9,9 +9,12 @@ import type { Engine, Project } from "./engine"
 import { openGate } from "./gate"
 import type { Commit, Delivery, Outcome } from "./port"
 
+const ASKED =
+  "A person is asked whether these changes are applied; what they say comes as a message. Do not wait for it."
+
 /** What the originator's model reads when its pass has come back. */
 export const answerText = (engine: Pick<Engine, "ids">, outcome: Outcome, among = 1) =>
-  envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among)
+  [envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among), ...(outcome.asked ? [ASKED] : [])].join("\n")
 
 function processed(pass: Pass, outcome: Outcome, at: number): Commit | undefined {
   const decided = move(pass, "processed")
@@ -109,7 +112,8 @@ export async function bring(engine: Engine, project: Project, { pass, delivery, 
   const message_id = project.host.messageID(pass.id)
   if (!(await engine.store.take({ pass_over_id: pass.id, owner_id: engine.owner_id, from: delivery, message_id })))
     return false
-  const text = messageText(engine, pass, outcome)
+  const asking = await engine.store.gates({ pass_over_id: pass.id, kind: "approval", status: ["pending"] })
+  const text = messageText(engine, pass, { ...outcome, asked: asking.length > 0 })
   const sent = await project.host.deliver({
     session_id: pass.session_id,
     message_id,

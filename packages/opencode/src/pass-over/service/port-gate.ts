@@ -30,6 +30,12 @@ export type GateStore = {
   overdue(at: number): Promise<Gate[]>
   /** Takes it on oneself to carry out an answer, once. */
   actOn(gate_id: string, at: number): Promise<boolean>
-  /** Nobody waits for these answers any more. */
-  withdraw(input: { gate_id?: string; pass_over_id?: PassID; run_id?: string; at: number }): Promise<string[]>
+  /** Nobody waits for these answers any more; those of one kind may stay. */
+  withdraw(input: {
+    gate_id?: string
+    pass_over_id?: PassID
+    run_id?: string
+    but?: GateKind
+    at: number
+  }): Promise<string[]>
 }

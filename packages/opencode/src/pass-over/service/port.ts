@@ -121,6 +121,8 @@ export type Outcome = {
   transcript: "read" | "unread"
   /** It waits for a person before it may reach its originator. */
   held?: boolean
+  /** A person is asked whether its changes are applied. */
+  asked?: boolean
   /** Another process has taken the pass over; the result is brought by whoever gave it its outcome. */
   taken?: boolean
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, sql } from "drizzle-orm"
+import { and, asc, eq, gt, inArray, isNull, lte, ne, sql } from "drizzle-orm"
 import { once } from "remeda"
 import { statusAfter, type Gate } from "../domain/gate"
 import type { Answering, GateFilter, GateStore } from "../service/port-gate"
@@ -46,7 +46,7 @@ function answer({ db, run }: Base, { gate_id, answer: given, at, ...kept }: Answ
   return { first, gate: one(db, gate_id) }
 }
 
-function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, at }: Parameters<GateStore["withdraw"]>[0]) {
+function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, but, at }: Parameters<GateStore["withdraw"]>[0]) {
   const of = [
     ...(gate_id === undefined ? [] : [eq(GateTable.gate_id, gate_id)]),
     ...(pass_over_id === undefined ? [] : [eq(GateTable.pass_over_id, pass_over_id)]),
@@ -57,7 +57,7 @@ function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, at }: Parameter
   return db
     .update(GateTable)
     .set({ status: "withdrawn", time_answered: at })
-    .where(and(PENDING, ...of))
+    .where(and(PENDING, ...of, but === undefined ? undefined : ne(GateTable.kind, but)))
     .returning({ id: GateTable.gate_id })
     .all()
     .map((row) => row.id)

@@ -1,21 +1,26 @@
+import type { ChangeSet } from "../../domain/change/change"
+import type { Verdict } from "../../domain/change/review"
 import { blockers } from "../../domain/outcome"
 import type { Pass } from "../../domain/pass"
 import { valuesOf } from "../../domain/policy"
+import { openGate } from "../gate"
 import type { Outcome } from "../port"
 import { applyAndVerify, changeOf, preview, review } from "./act"
+import { approvalFor } from "./apply"
+import { approvalGate } from "./approve"
 import type { ChangeDeps } from "./deps"
-import { targetOf } from "./target"
+import { plan, type Planned } from "./plan"
+import { targetOf, type Target } from "./target"
+import { problems } from "./write"
 
 /** Who applies where nobody does. */
 export const AUTO = "auto_apply"
 
 /** Decision 11: only what its agent lets go, what is proven, and what nobody has a word against. */
-export function appliesItself(pass: Pass, { output, error_code }: Outcome): boolean {
-  const { auto_apply, require_user_approval } = valuesOf(pass)
+export function fitToApply(pass: Pass, { output, error_code }: Outcome): boolean {
   const { verdict, change } = output.summary
   return (
-    auto_apply === true &&
-    require_user_approval === false &&
+    valuesOf(pass).auto_apply &&
     error_code === null &&
     output.auto_apply_allowed &&
     verdict?.status === "VERIFIED" &&
@@ -26,16 +31,35 @@ export function appliesItself(pass: Pass, { output, error_code }: Outcome): bool
   )
 }
 
-/** Applies a result by itself where the policy wants it so. A stale base or anything else leaves it a proposal. */
+/** All files of a change but those that somebody has decided about already. */
+export function rest(change: ChangeSet, said: readonly Verdict[] = []): Verdict[] {
+  const decided = new Set(said.map(({ path }) => path))
+  return change.files
+    .filter(({ path }) => !decided.has(path))
+    .map(({ path }) => ({ path, hunk: null, accepted: true, reason: null }))
+}
+
+type Fit = { pass: Pass; change: ChangeSet; target: Target }
+
+/**
+ * Applies a result by itself where the policy wants it so, or asks a person first where it wants that too. A stale base
+ * or anything else leaves it a proposal.
+ */
 export async function autoApply(deps: ChangeDeps, pass: Pass, outcome: Outcome): Promise<Outcome> {
-  if (!appliesItself(pass, outcome)) return outcome
+  if (!fitToApply(pass, outcome)) return outcome
   const found = await changeOf(deps, pass)
   if (!found.ok) return outcome
   const { change } = found
+  const target = await targetOf(deps.store, pass, change.directory)
   // It was for a tree that is gone: what becomes of it there is for somebody to decide.
-  if ((await targetOf(deps.store, pass, change.directory)).moved) return outcome
-  const verdicts = change.files.map(({ path }) => ({ path, hunk: null, accepted: true, reason: null }))
-  const stray = await review(deps, { pass, change, verdicts, actor: AUTO })
+  if (target.moved) return outcome
+  // What is written into a tree of ours is proposed to the user with all that is in it.
+  const asks = valuesOf(pass).require_user_approval && !target.tree
+  return asks ? asking(deps, { pass, change, target }, outcome) : applying(deps, { pass, change, target }, outcome)
+}
+
+async function applying(deps: ChangeDeps, { pass, change }: Fit, outcome: Outcome): Promise<Outcome> {
+  const stray = await review(deps, { pass, change, verdicts: rest(change), actor: AUTO })
   const planned = stray ? undefined : await preview(deps, change)
   if (!planned?.ok) return outcome
   const applied = await applyAndVerify(deps, { pass, change, actor: AUTO, approval: planned.planned.approval })
@@ -45,4 +69,35 @@ export async function autoApply(deps: ChangeDeps, pass: Pass, outcome: Outcome):
   }
   const { metadata } = (await deps.store.outcome(pass.id))?.output ?? outcome.output
   return { ...outcome, output: { ...outcome.output, metadata } }
+}
+
+/** Nobody is asked about what cannot be written anyway. */
+async function writable(deps: ChangeDeps, { target }: Fit, { ops }: Planned): Promise<boolean> {
+  if (ops.length === 0) return false
+  const tree = await deps.openTree(target.directory).catch(() => undefined)
+  if (!tree) return false
+  try {
+    return (await problems(tree, ops)).length === 0
+  } finally {
+    tree.close()
+  }
+}
+
+/** Puts the whole of it to a person; nobody waits for the answer here (`approved.ts` carries it out). */
+async function asking(deps: ChangeDeps, fit: Fit, outcome: Outcome): Promise<Outcome> {
+  const { pass, change, target } = fit
+  const made = await plan(deps, change, rest(change), approvalFor(deps, target))
+  if (!made.ok || !(await writable(deps, fit, made.planned))) return outcome
+  await openGate(
+    deps,
+    approvalGate({
+      pass,
+      change,
+      ...made.planned,
+      asked_by: pass.originating_agent_id,
+      auto: true,
+      ttl_ms: valuesOf(pass).gate_ttl_ms,
+    }),
+  )
+  return { ...outcome, asked: true }
 }
