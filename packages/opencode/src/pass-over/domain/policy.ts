@@ -124,6 +124,16 @@ function nameOf(resolved: Resolved): string {
   )
 }
 
+/** Where a constraint stands that the call itself did not bring. */
+export function settingOf({ resolved, overrides }: Policy, constraint: string): string | undefined {
+  const { constraints: mine } = overrides
+  if (Array.isArray(mine) && mine.includes(constraint)) return undefined
+  const { sources, shadows } = resolved
+  const all = [sources.constraints, ...(shadows.constraints ?? []).map(({ source }) => source)]
+  const source = all.find((each) => each !== undefined && each.layer !== "inline")
+  return source && describeSource(source)
+}
+
 /** A person who names a time means it, also where the subagent may use less by itself. */
 const lifted = (values: Effective, { timeout_ms, max_compute_time_ms }: InlineOverride): Effective =>
   timeout_ms === undefined || max_compute_time_ms !== undefined
