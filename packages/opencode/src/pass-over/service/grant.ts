@@ -20,6 +20,8 @@ export type Caller = {
   /** A person's override has no limits, a model's may only narrow. */
   by: "person" | "model"
   model: string | null
+  /** Subagents that the host itself has asked its user about, who has said yes. */
+  permitted?: ReadonlySet<string>
   /** The history of the caller's session, where the host has handed it over already. */
   history?: () => ContextMessage[]
   /** Puts a question of the inbox to the person in the host's own dialog too. */

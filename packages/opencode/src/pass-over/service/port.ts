@@ -48,6 +48,8 @@ export type OpenPass = {
   auto_return_enabled: boolean
   auto_apply_enabled: boolean
   note: AuditNote
+  /** That a person has let it be made, where the host has asked them. */
+  permitted?: AuditNote | undefined
   event: PassEvent
   slot: SlotRequest
 }
