@@ -112,6 +112,22 @@ export function memoryOf(pass: Pick<Pass, "preference">): MemoryLimit | undefine
   return { megabytes: valuesOf(pass).max_memory_mb, where: describeSource(source) }
 }
 
+type Givers = { written: readonly Written[]; agents: readonly AgentInfo[]; defaults: Record<string, InlineOverride> }
+
+/** How many agents a chain may have that goes on from a child: a pair from it may lift the limit of the pair above. */
+export function reachOf(pass: Pass, { written, agents, defaults }: Givers): number {
+  // What a call has said of its own chain no pair takes back.
+  if (sourceOf(pass, "max_chain_depth")?.layer === "inline") return pass.max_chain_depth
+  const chain = [...pass.ancestors, pass.subagent_id]
+  const onward = agents
+    .filter((agent) => !chain.includes(agent.name) && receives(agent, written))
+    .map((agent) => resolve(pass.subagent_id, agent.name, { written, agents: defaults }))
+    .filter(({ values, sources }) => {
+      return values.enabled && values.can_receive_passes && sources.max_chain_depth?.layer === "pair"
+    })
+  return Math.max(pass.max_chain_depth, ...onward.map(({ values }) => values.max_chain_depth))
+}
+
 const stars = (pair: string) => (pair.startsWith("*") ? 2 : 0) + (pair.endsWith("*") ? 1 : 0)
 
 // The policy is named by whatever decided most specifically.
@@ -141,10 +157,7 @@ const lifted = (values: Effective, { timeout_ms, max_compute_time_ms }: InlineOv
     : { ...values, max_compute_time_ms: Math.max(values.max_compute_time_ms, timeout_ms) }
 
 /** Whether this pass may be made at all, and under which settings. */
-export function rule(
-  asked: Asked,
-  sources: { written: readonly Written[]; agents: readonly AgentInfo[]; defaults: Record<string, InlineOverride> },
-): Ruled {
+export function rule(asked: Asked, sources: Givers): Ruled {
   const missing = target(asked.to, sources.agents, sources.written)
   if (missing) return { ok: false, refusal: missing }
   const override = asked.override ?? {}

@@ -141,7 +141,7 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
   const rules = async (of: Pass) => {
     const rights = await rightsOf(engine, project, of)
     entry.rights = rights
-    const starting = startingRules(rights, of)
+    const starting = startingRules(rights)
     return of.continues_pass_id === null ? starting : [...anew(rights), ...starting]
   }
   const runner = createRunner(

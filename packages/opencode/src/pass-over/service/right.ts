@@ -1,8 +1,9 @@
+import type { AgentInfo } from "../domain/agent"
 import { constraintLayers } from "../domain/constraint"
 import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
 import type { Pass } from "../domain/pass"
-import { valuesOf } from "../domain/policy"
+import { reachOf, valuesOf } from "../domain/policy"
 import { evaluate, fences, meet, type Layer, type Right, type Rule } from "../domain/right"
 import type { Engine, Project } from "./engine"
 
@@ -11,6 +12,8 @@ export type Rights = {
   own: Layer
   above: Layer[]
   /** What its pair grants although nobody above may. */ grant: Rule[]
+  /** Whether a pass of its own would make the chain too long, whomever it went to. */
+  last: boolean
 }
 
 // Ours are governed by us: who may pass on, return or review is not a matter of the host's rules.
@@ -32,7 +35,8 @@ function limits(pass: Pass): Layer[] {
 
 /** Everything that a child of this pass is held to: all agents above it, their passes' limits, and the session's rules. */
 export async function rightsOf(engine: Engine, project: Project, pass: Pass): Promise<Rights> {
-  const agents = new Map((await project.host.agents()).map((agent) => [agent.name, agent.rules ?? [allow("*")]]))
+  const known = await project.host.agents()
+  const agents = new Map(known.map((agent) => [agent.name, agent.rules ?? [allow("*")]]))
   const layer = (who: string): Layer => ({ who, rules: agents.get(who) ?? [allow("*")] })
   const { grant } = valuesOf(pass)
   const parent = pass.parent_pass_id === null ? undefined : await engine.store.find(pass.parent_pass_id)
@@ -45,7 +49,15 @@ export async function rightsOf(engine: Engine, project: Project, pass: Pass): Pr
     above: [...above, ...limits(pass)],
     // A grant reaches as far as the pair that carries it, and never beyond what the ones above it were granted.
     grant: grant.map(({ permission, pattern }) => ({ permission, pattern, action: "allow" })),
+    last: await isLast(engine, project, pass, known),
   }
+}
+
+async function isLast(engine: Engine, project: Project, pass: Pass, agents: readonly AgentInfo[]) {
+  const longest = pass.chain_depth + 1
+  if (longest < pass.max_chain_depth) return false
+  const written = await project.written()
+  return longest >= reachOf(pass, { written, agents, defaults: engine.agents.defaults })
 }
 
 async function sessionRules(project: Project, pass: Pass): Promise<Rule[]> {
@@ -57,7 +69,11 @@ async function sessionRules(project: Project, pass: Pass): Promise<Rule[]> {
 const ours = (permission: string) => OURS.includes(permission)
 
 /** What a child may do about one permission, for all of these patterns. */
-export function rightTo({ own, above, grant }: Rights, permission: string, patterns: readonly string[]): Right {
+export function rightTo(
+  { own, above, grant }: Omit<Rights, "last">,
+  permission: string,
+  patterns: readonly string[],
+): Right {
   if (ours(permission)) return { action: "allow" }
   const wanted = patterns.filter((pattern) => evaluate(grant, permission, pattern).rule === undefined)
   const mine = meet([own], permission, patterns)
@@ -70,16 +86,15 @@ export function rightTo({ own, above, grant }: Rights, permission: string, patte
 }
 
 /** The rules that a child's session starts with. They are the first fence; `before` is the one that decides. */
-export function startingRules({ own, above }: Rights, pass: Pass): Rule[] {
+export function startingRules({ own, above, last }: Rights): Rule[] {
   const named = new Set([own, ...above].flatMap(({ rules }) => rules.map((rule) => rule.permission)))
   const permissions = [...named].filter((permission) => !ours(permission))
-  // At the end of the chain every pass would be refused; what cannot be used is not shown.
-  const last = pass.chain_depth + 1 >= pass.max_chain_depth
   return [
     ...fences(own, above, [...KNOWN.filter((name) => !named.has(name)), ...permissions]),
     deny("task"),
     // Its description is the longest but one. The host spares its own subagents it too, unless they ask for it.
     ...(own.rules.some(({ permission }) => permission === "todowrite") ? [] : [deny("todowrite")]),
+    // At the end of the chain every pass would be refused; what cannot be used is not shown.
     ...(last ? [deny("pass_over"), deny("pass_over_read"), deny("pass_over_review"), deny("flow")] : []),
     allow("pass_over_return"),
   ]

@@ -241,7 +241,12 @@ test("a no at the host's own question leaves a line in the audit for each pass t
     },
   ])
   await answer(world, THREE, REFUSED)
-  expect((await lines()).map((line) => [line.action, line.subagent, line.error_code]).toReversed().slice(1)).toEqual([
+  expect(
+    (await lines())
+      .map((line) => [line.action, line.subagent, line.error_code])
+      .toReversed()
+      .slice(1),
+  ).toEqual([
     ["refused", "audit", "E017"],
     ["refused", "nobody", "E017"],
     ["refused", "audit", "E017"],
