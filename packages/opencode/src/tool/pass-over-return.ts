@@ -32,7 +32,7 @@ const Shown = z.looseObject({
     .describe(
       '{type:"file_modification",path,reason,new_content or edits:[{old_string,new_string}]} | {type:"decision",question,answer:yes|no|unknown,reasoning} | {type:"message",content}',
     ),
-  auto_apply_allowed: z.boolean().optional().describe("your changes may be applied as they are"),
+  auto_apply_allowed: z.boolean().optional(),
   evidence: z
     .array(z.looseObject({}))
     .optional()

@@ -129,6 +129,10 @@ export const TOOLS: readonly ShownTool[] = [
             "all",
             "high_level"
           ]
+        },
+        "max_length": {
+          "description": "tokens",
+          "type": "integer"
         }
       }
     }
@@ -252,7 +256,6 @@ export const TOOLS: readonly ShownTool[] = [
           }
         },
         "auto_apply_allowed": {
-          "description": "your changes may be applied as they are",
           "type": "boolean"
         },
         "evidence": {

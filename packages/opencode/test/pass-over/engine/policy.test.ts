@@ -124,7 +124,7 @@ test("a provider that asks for patience gets fewer at once, and more again later
   expect(waiting.waiting).toBeUndefined()
 })
 
-test("a result can be read in short, in each of the architecture's styles", async () => {
+test("a result can be read in short, in each of the architecture's styles, as the user's model tells it or by rules", async () => {
   using made = world({})
   made.host.script("audit", async (child) => {
     await child.return({
@@ -138,8 +138,19 @@ test("a result can be read in short, in each of the architecture's styles", asyn
   await outcomeOf(made, runner)
   const read = (summary: "bullet_points" | "narrative" | "decision_tree") =>
     readPass(made.engine, made.project, { session_id: "ses_root", id: runner.pass.id, summary, focus: "all" })
+  const asked: { prompt: string; max_tokens: number }[] = []
   const told = await Promise.all([read("bullet_points"), read("narrative"), read("decision_tree")])
   const texts = told.map((each) => (each.ok ? each.text : each.refusal.message))
   for (const text of texts) expect(text).toContain("The sign is wrong")
   expect(new Set(texts.map((text) => text.split("\n").slice(3).join("\n"))).size).toBe(3)
+
+  // With a model it is the model's, whoever writes down what does not go along.
+  made.host.generate = async (input) => {
+    asked.push(input)
+    return "The sign of the sum is wrong."
+  }
+  const reading = { session_id: "ses_root", id: runner.pass.id, summary: "narrative", max_length: 90 } as const
+  const by_model = await readPass(made.engine, made.project, reading)
+  expect(by_model).toMatchObject({ ok: true, text: expect.stringContaining("The sign of the sum is wrong.") })
+  expect(asked).toMatchObject([{ max_tokens: 90, prompt: expect.stringContaining("At most 90 tokens") }])
 })
