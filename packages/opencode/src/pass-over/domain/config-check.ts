@@ -256,11 +256,14 @@ const vain = ({ pairs = {} }: PassOverPreferences): Problem[] =>
 
 export type Parsed = { ok: true; preferences: PassOverPreferences } | { ok: false; problems: Problem[] }
 
-/** Everything that is wrong with a preferences value, or the value. Contradictions are looked for in what is valid. */
-export function parse(input: unknown): Parsed {
+/**
+ * Everything that is wrong with a preferences value, or the value. Contradictions are looked for in what is valid. With
+ * `wishes` a constraint that nothing enforces may stay: of what was stored once, only that pair is refused.
+ */
+export function parse(input: unknown, { wishes = false } = {}): Parsed {
   const parsed = PassOverPreferences.safeParse(input)
   if (!parsed.success) return { ok: false, problems: parsed.error.issues.flatMap((issue) => inWords(issue, input)) }
-  const problems = [...vain(parsed.data), ...conflicts(parsed.data)]
+  const problems = [...(wishes ? [] : vain(parsed.data)), ...conflicts(parsed.data)]
   return problems.length > 0 ? { ok: false, problems } : { ok: true, preferences: parsed.data }
 }
 
