@@ -144,9 +144,9 @@ function createArrivals({ engine, project, flows }: Pick<Opened, "engine" | "pro
   }
 }
 
-/** Takes up what an earlier opencode left in this project. One thing that fails does not keep the next from its turn. */
 type Left = Pick<Opened, "engine" | "project" | "flows"> & { auditFiles: AuditFiles }
 
+/** Takes up what an earlier opencode left in this project. One thing that fails does not keep the next from its turn. */
 function createLeft({ engine, project, flows, auditFiles }: Left, log: Log) {
   const works: [string, () => Promise<unknown> | undefined][] = [
     ["what waits for a person could not be taken up again", () => adopt(engine, project)],

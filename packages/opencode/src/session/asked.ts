@@ -2,7 +2,7 @@ import type { PermissionRequest } from "@opencode-ai/sdk/v2"
 import { existsSync } from "node:fs"
 import { surfacePath } from "../paths"
 import { told, type GateAnswer } from "../pass-over/domain/gate"
-import type { Effective } from "../pass-over/domain/preference"
+import { valuesOf } from "../pass-over/domain/policy"
 import { readable } from "../pass-over/domain/time"
 import type { Engine, Entry } from "../pass-over/service/engine"
 import { answerTo, openGate, withdrawGates, type Surface } from "../pass-over/service/gate"
@@ -41,7 +41,7 @@ export function answeredThere({ requestID, reply }: { requestID: string; reply: 
 /** Puts a question of the host's into the inbox, for those who do not see the directory that it was asked in. */
 async function askInbox(engine: Engine, { runner }: Entry, asked: Asked): Promise<Reply> {
   const { pass } = runner
-  const { gate_ttl_ms } = pass.preference.values as Effective
+  const { gate_ttl_ms } = valuesOf(pass)
   const { gate } = await openGate(engine, {
     key: `host:${asked.id}`,
     kind: "question",
@@ -67,7 +67,7 @@ function toUser(engine: Engine, entry: Entry, asked: Asked, elsewhere: boolean):
   if (engine.headless) return Promise.resolve(reject("Nobody can be asked here; do without it."))
   // The terminal shows the questions of every directory; other clients those of the one that they have open.
   if (elsewhere && !existsSync(surfacePath(process.pid))) return askInbox(engine, entry, asked)
-  const { gate_ttl_ms } = entry.runner.pass.preference.values as Effective
+  const { gate_ttl_ms } = valuesOf(entry.runner.pass)
   return new Promise((resolve) => void engine.clock.after(gate_ttl_ms, () => resolve(unanswered(gate_ttl_ms))))
 }
 

@@ -15,7 +15,7 @@ const SMALL = 64 * 1024
 
 const inside = (path: string, directory: string) => path === directory || path.startsWith(directory + sep)
 
-/** Files without a zero byte near their beginning, and valid as UTF-8 there, are text. */
+/** Files without a zero byte near their beginning, and with next to nothing there that is no UTF-8, are text. */
 function binary(head: Uint8Array): boolean {
   if (head.includes(0)) return true
   const text = new TextDecoder().decode(head)

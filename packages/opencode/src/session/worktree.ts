@@ -1,9 +1,9 @@
 import { realpath, rm } from "node:fs/promises"
 import { join, relative } from "node:path"
 import type { FileChange } from "../pass-over/domain/change/change"
-import type { Effective } from "../pass-over/domain/preference"
 import { LINKED } from "../pass-over/service/change/take"
 import type { Pass } from "../pass-over/domain/pass"
+import { valuesOf } from "../pass-over/domain/policy"
 import type { Retaking, Workspace, Workspaces } from "../pass-over/service/port-workspace"
 import { treeOf } from "../pass-over/service/change/target"
 import { closeTree, isLent, lend, type Above } from "./worktree-above"
@@ -50,7 +50,7 @@ type Opening = Claim & { pass: Pass; from?: Retaking; may?: boolean | undefined;
 async function open(pool: Pool, home: Home, opening: Opening): Promise<Workspace> {
   const { row, fresh, pass, from, above } = opening
   const { options, slots, timers } = pool
-  const { can_modify_files = true } = pass.preference.values as Partial<Effective>
+  const { can_modify_files } = valuesOf(pass)
   const may = opening.may ?? can_modify_files
   clearTimeout(timers.get(row.directory))
   timers.delete(row.directory)

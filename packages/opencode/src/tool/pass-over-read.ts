@@ -10,6 +10,7 @@ export const PassOverReadArgs = z.strictObject({
   offset: z.int().nonnegative().optional(),
   summary: SummaryRequest.shape.style.optional().describe("instead of the artifacts"),
   focus: SummaryRequest.shape.focus,
+  max_length: z.int().positive().max(2_000).optional().describe("tokens"),
 })
 
 export const passOverReadTool = (engine: Engine, project: Project) =>

@@ -10,7 +10,7 @@ import type { Permit } from "../pass-over/service/change/apply"
 import { allowChange } from "../pass-over/service/change/approve"
 import { changesOf, type ChangeDeps } from "../pass-over/service/change/deps"
 import { mergeWithPresent } from "../pass-over/service/change/merge"
-import { tellApplied, tellChange } from "../pass-over/service/change/tell"
+import { AGENTS_UNDO, tellApplied, tellChange } from "../pass-over/service/change/tell"
 import { viewChange } from "../pass-over/service/change/view"
 import type { Engine, Entry, Project } from "../pass-over/service/engine"
 import type { Pass } from "../pass-over/domain/pass"
@@ -91,8 +91,6 @@ const checking = (context: ToolContext) => async (command: string) => {
   }
 }
 
-const UNDO = 'pass_over_review with action: "undo"'
-
 type Reviewing = { engine: Engine; project: Project; deps: ChangeDeps; context: ToolContext; pass: Pass }
 
 async function applying({ engine, project, deps, context, pass }: Reviewing, change: ChangeSet) {
@@ -117,7 +115,7 @@ async function applying({ engine, project, deps, context, pass }: Reviewing, cha
     permit,
     mayVerify: checking(context),
   })
-  return applied.ok ? tellApplied(applied, UNDO) : applied.refusal
+  return applied.ok ? tellApplied(applied, AGENTS_UNDO) : applied.refusal
 }
 
 async function undoing({ engine, project, deps, context, pass }: Reviewing) {
@@ -131,7 +129,7 @@ async function undoing({ engine, project, deps, context, pass }: Reviewing) {
     ? inTurn(edit, allowChange(engine, { ...approving, surface: dialog(context, project.host) }))
     : edit
   const undone = await undoOne(deps, { application, actor: context.agent, permit })
-  return undone.ok ? tellApplied(undone, UNDO) : undone.refusal
+  return undone.ok ? tellApplied(undone, AGENTS_UNDO) : undone.refusal
 }
 
 const again = ({ id, subagent_id }: Pass) =>

@@ -9,7 +9,7 @@ import { InlineOverride } from "../pass-over/domain/preference"
 import type { Pass } from "../pass-over/domain/pass"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
 import { DurationMs } from "../pass-over/domain/time"
-import { send, type Caller } from "../pass-over/service/api-send"
+import { send, turnedDown, type Caller } from "../pass-over/service/api-send"
 import { answerText, missed } from "../pass-over/service/deliver"
 import type { Engine, Project } from "../pass-over/service/engine"
 import { heldText } from "../pass-over/service/kept"
@@ -89,8 +89,8 @@ async function open({ project: { host }, context }: World, pattern: string): Pro
   return evaluate(rules, "pass_over", pattern).action === "allow"
 }
 
-/** The user's own opencode rules for passes. */
-async function permitted(world: World, to: string): Promise<Refusal | undefined> {
+/** The user's own opencode rules for passes: no, or nothing against it, or a yes to a question. */
+async function permitted(world: World, to: string): Promise<Refusal | "asked" | undefined> {
   const { context } = world
   const from = context.agent
   const pattern = `${from}->${to}`
@@ -98,7 +98,7 @@ async function permitted(world: World, to: string): Promise<Refusal | undefined>
   if (await open(world, pattern).catch(() => false)) return undefined
   try {
     await context.ask({ permission: "pass_over", patterns: [pattern], always: [pattern], metadata: { from, to } })
-    return undefined
+    return "asked"
   } catch (error) {
     // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.
     return refuse(PassOverErrorCode.DECLINED, `A person or a permission rule said no to ${pattern}: ${String(error)}.`)
@@ -168,17 +168,19 @@ const handed = (pass: Pass) => ({
   metadata: marker(pass),
 })
 
-const callerIn = ({ project, context }: World): Caller => ({
+const callerIn = ({ project, context }: World, asked: readonly string[] = []): Caller => ({
   ...callerOf(context),
   by: "model",
+  permitted: new Set(asked),
   surface: dialog(context, project.host),
 })
 
 async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
   const { engine, project } = world
-  const no = await permitted(world, args.subagent)
+  const { refused, asked } = await allowed(world, [args])
+  const no = refused.get(args.subagent)
   if (no) return no
-  const sent = await send(engine, project, callerIn(world), args)
+  const sent = await send(engine, project, callerIn(world, asked), args)
   if (!sent.ok) return sent.refusal
   const { runner } = sent
   if (!runner.pass.wait) return handed(runner.pass)
@@ -187,13 +189,20 @@ async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
 }
 
 /** One question for each agent, one after the other: a "no" to one of the host's questions answers all that are open. */
-async function allowed(world: World, asks: readonly Args[]): Promise<Map<string, Refusal>> {
+async function allowed(world: World, asks: readonly Args[]) {
   const refused = new Map<string, Refusal>()
+  const asked: string[] = []
   for (const to of new Set(asks.map(({ subagent }) => subagent))) {
-    const no = await permitted(world, to)
-    if (no) refused.set(to, no)
+    const said = await permitted(world, to)
+    if (said === "asked") asked.push(to)
+    if (said && said !== "asked") refused.set(to, said)
   }
-  return refused
+  const { engine, project } = world
+  for (const ask of asks) {
+    const no = refused.get(ask.subagent)
+    if (no) await turnedDown(engine, project, { caller: callerIn(world), ask }, no)
+  }
+  return { refused, asked }
 }
 
 type Told = { title: string; output: string; metadata: Record<string, unknown>; refused?: true }
@@ -208,9 +217,9 @@ const notDone = (refusal: Refusal): Told => ({
 /** Several passes at once: each with its own outcome, in the order of the asks, whatever becomes of the others. */
 async function many(world: World, asks: readonly Args[]): Promise<ToolResult> {
   const { engine, project } = world
-  const refused = await allowed(world, asks)
+  const { refused, asked } = await allowed(world, asks)
   const permittedAsks = asks.filter(({ subagent }) => !refused.has(subagent))
-  const { sent } = await sendMany(engine, project, callerIn(world), permittedAsks)
+  const { sent } = await sendMany(engine, project, callerIn(world, asked), permittedAsks)
   const left = [...sent]
   const results = await Promise.all(
     asks.map(async ({ subagent }): Promise<Told> => {

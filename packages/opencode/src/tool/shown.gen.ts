@@ -129,6 +129,10 @@ export const TOOLS: readonly ShownTool[] = [
             "all",
             "high_level"
           ]
+        },
+        "max_length": {
+          "description": "tokens",
+          "type": "integer"
         }
       }
     }

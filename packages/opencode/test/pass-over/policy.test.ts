@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import type { AgentInfo } from "../../src/pass-over/domain/agent"
 import type { Written } from "../../src/pass-over/domain/config"
-import { originates, receives, rule, type Asked, type Ruled } from "../../src/pass-over/domain/policy"
+import {
+  originates,
+  policyOf,
+  receives,
+  rule,
+  valuesOf,
+  type Asked,
+  type Ruled,
+} from "../../src/pass-over/domain/policy"
 import type { InlineOverride, PassOverPreferences } from "../../src/pass-over/domain/preference"
 
 const AGENTS: AgentInfo[] = [
@@ -217,5 +225,37 @@ describe("the policy's name", () => {
   test("does not change because a call overrides the pair", () => {
     const preferences = { pairs: { "alice->audit": { timeout_ms: 50 } } }
     expect(policy(ruled({ override: { timeout_ms: 5 } }, preferences)).name).toBe("alice->audit")
+  })
+})
+
+describe("a pass from before a setting was there", () => {
+  const kept = (values: object, sources: object = {}) => ({ preference: { values, sources } })
+
+  test("has the default of every setting that its row knows nothing of, and the project itself as its place", () => {
+    const values = valuesOf(kept({ auto_apply: true, max_cost: 2 }))
+    expect(values).toMatchObject({
+      auto_apply: true,
+      max_cost: 2,
+      require_user_approval: true,
+      auto_return: true,
+      can_modify_files: true,
+      can_run_tools: true,
+      gate_default: "reject",
+      max_tokens: 0,
+      grant: [],
+      isolation: "none",
+    })
+    expect(valuesOf({ preference: {} })).toMatchObject({ require_user_approval: true, isolation: "none" })
+  })
+
+  test("keeps what its row says", () => {
+    expect(valuesOf(kept({ isolation: "auto", can_modify_files: false }))).toMatchObject({
+      isolation: "auto",
+      can_modify_files: false,
+    })
+  })
+
+  test("names the setting alone where nothing is known of its source", () => {
+    expect(policyOf({ preference: {} }, "gate_default")).toBe("gate_default")
   })
 })

@@ -146,6 +146,13 @@ describe("generateSummary", () => {
     ).toBe(byRules)
   })
 
+  test("can be had by scripts, with a model of their own and without", async () => {
+    const { generateSummary: exported } = await import("opencode-pass-over")
+    expect(await exported({ ...request, max_length: 500 })).toContain("it subtracts")
+    expect(await exported(request, { generate: async ({ max_tokens }) => `${max_tokens} tokens` })).toBe("200 tokens")
+    await expect(exported({ ...request, style: "song" } as never)).rejects.toThrow()
+  })
+
   test("keeps a model to its length", async () => {
     const long = Array.from({ length: 50 }, (_, index) => `line ${index}`).join("\n")
     const text = await generateSummary(

@@ -67,7 +67,7 @@ export const ToolResultArtifact = z.strictObject({
 })
 export type ToolResultArtifact = z.infer<typeof ToolResultArtifact>
 
-/** An individual result of a subagent's work. A new kind is added here and nowhere else: every switch over `type` then asks for it. */
+/** An individual result of a subagent's work. A new kind is added here; the compiler then asks for its line in `TELLS`, in `report.ts`. */
 export const WorkArtifact = z.discriminatedUnion("type", [
   FileModificationArtifact,
   DecisionArtifact,

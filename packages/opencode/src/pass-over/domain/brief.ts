@@ -94,6 +94,9 @@ export function contextText(context: WorkContext, manifest: Manifest): string {
 const empty = ({ messages, files, tool_results = [], todos = [], errors = [] }: WorkContext) =>
   [messages, files, tool_results, todos, errors].every((list) => list.length === 0)
 
+const LET_GO =
+  "With auto_apply_allowed: true in it the changes that you propose may be applied as they are; leave it out where somebody should look at them first."
+
 export type Brief = {
   request: PassOverRequest
   manifest: Manifest
@@ -126,6 +129,7 @@ export function brief({ request, manifest, constraints, time_ms, draw, continues
     "",
     "When you are done, or as soon as you know that you cannot finish, call pass_over_return exactly once. Nothing else",
     "reaches the agent that asked: an answer in plain text is lost.",
+    ...(request.auto_apply_on_success ? [LET_GO] : []),
     ...(text
       ? [
           "",

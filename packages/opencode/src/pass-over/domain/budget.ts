@@ -28,7 +28,7 @@ export const spent = (tree: TreeBudget, used: Omit<Used, "passes">): Over | unde
 const amount = (what: Over["what"], value: number) =>
   what === "cost" ? `$${value.toFixed(2)}` : `${value.toLocaleString("en")} ${what}`
 
-/** "The tree of this pass may use 5,000 tokens; 4,800 are used or promised, 200 are left." */
+/** "All passes of this tree together may use 5,000 tokens; 4,800 tokens are used or promised, 200 tokens left" */
 export const describeOver = ({ what, limit, used, left }: Over) =>
   `All passes of this tree together may use ${amount(what, limit)}; ${amount(what, used)} are used or promised, ${amount(what, left)} left`
 

@@ -1,4 +1,5 @@
 import type { z } from "zod"
+import { enforced, rulesOf } from "./constraint"
 import { PassOverErrorCode } from "./errors"
 import { LimitPreference } from "./limit"
 import { nearest } from "./nearest"
@@ -237,13 +238,32 @@ export function conflicts(preferences: PassOverPreferences): Problem[] {
   }))
 }
 
+/** Constraints that nothing enforces: every pass of their pair would be refused. */
+const vain = ({ pairs = {} }: PassOverPreferences): Problem[] =>
+  Object.entries(pairs).flatMap(([key, { constraints = [] }]) =>
+    constraints.flatMap((constraint, index) =>
+      rulesOf(constraint)
+        ? []
+        : [
+            problem(
+              ["pairs", key, "constraints", index],
+              `${shown(constraint)} is nothing that can be enforced`,
+              `write one of ${enforced()}; what is only to be asked of the agent belongs into its prompt or into an objective`,
+            ),
+          ],
+    ),
+  )
+
 export type Parsed = { ok: true; preferences: PassOverPreferences } | { ok: false; problems: Problem[] }
 
-/** Everything that is wrong with a preferences value, or the value. Contradictions are looked for in what is valid. */
-export function parse(input: unknown): Parsed {
+/**
+ * Everything that is wrong with a preferences value, or the value. Contradictions are looked for in what is valid. With
+ * `wishes` a constraint that nothing enforces may stay: of what was stored once, only that pair is refused.
+ */
+export function parse(input: unknown, { wishes = false } = {}): Parsed {
   const parsed = PassOverPreferences.safeParse(input)
   if (!parsed.success) return { ok: false, problems: parsed.error.issues.flatMap((issue) => inWords(issue, input)) }
-  const problems = conflicts(parsed.data)
+  const problems = [...(wishes ? [] : vain(parsed.data)), ...conflicts(parsed.data)]
   return problems.length > 0 ? { ok: false, problems } : { ok: true, preferences: parsed.data }
 }
 

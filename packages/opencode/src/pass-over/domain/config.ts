@@ -118,7 +118,7 @@ export const resolveAudit = (written: readonly Written[]): AuditSettings => ({
 /** The time a pass really gets: its own, but never more than the subagent may use. */
 export const allowedTime = (values: Effective) => Math.min(values.timeout_ms, values.max_compute_time_ms)
 
-/** "pair alice->audit in .opencode/pass-over.json", for a sentence. */
+/** "pairs.alice->audit.timeout_ms in .opencode/pass-over.json", for a sentence. */
 export function describeSource(source: Source): string {
   if (source.layer === "inline") return "this call"
   if (source.origin === "product")

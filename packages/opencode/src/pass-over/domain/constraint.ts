@@ -67,7 +67,8 @@ export const CONSTRAINTS: Record<string, Kind> = {
   },
 }
 
-const known = () =>
+/** All of them in a line, for whoever has written something else. */
+export const enforced = () =>
   Object.entries(CONSTRAINTS)
     .map(([name, { takes }]) => (takes === "nothing" ? name : `"${name}: …"`))
     .join(", ")
@@ -85,8 +86,14 @@ export function rulesOf(constraint: string): Rule[] | undefined {
 // Each call of a child is held against all of them.
 const LONGEST = 2_000
 
-/** A constraint that nothing enforces would be taken for a promise, so it is refused. */
-export function unenforceable(constraints: readonly string[]): Refusal | undefined {
+/**
+ * A constraint that nothing enforces would be taken for a promise, so it is refused. `where` is told of one that stands
+ * in a setting: who asks cannot change it.
+ */
+export function unenforceable(
+  constraints: readonly string[],
+  where: (constraint: string) => string | undefined = () => undefined,
+): Refusal | undefined {
   const long = constraints.find(({ length }) => length > LONGEST)
   if (long !== undefined) {
     const begin = `${long.slice(0, 60)}…`
@@ -101,10 +108,18 @@ export function unenforceable(constraints: readonly string[]): Refusal | undefin
   }
   const bad = constraints.find((constraint) => rulesOf(constraint) === undefined)
   if (bad === undefined) return
-  return refuse(PassOverErrorCode.PERMISSION_DENIED, `The constraint "${bad}" cannot be enforced.`, {
-    suggestion: `Write it into the objective, or use one of: ${known()}.`,
-    detail: { constraint: bad },
-  })
+  const setting = where(bad)
+  return refuse(
+    PassOverErrorCode.PERMISSION_DENIED,
+    `The constraint "${bad}" cannot be enforced${setting === undefined ? "" : `; it stands in ${setting}`}.`,
+    {
+      suggestion:
+        setting === undefined
+          ? `Write it into the objective, or use one of: ${enforced()}.`
+          : `The user has to change it there, to one of: ${enforced()}. Until then do this part yourself or choose another agent.`,
+      detail: { constraint: bad, ...(setting === undefined ? {} : { setting }) },
+    },
+  )
 }
 
 export const constraintLayers = (constraints: readonly string[]): Layer[] =>

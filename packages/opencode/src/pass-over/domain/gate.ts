@@ -50,6 +50,9 @@ export const Gate = z.strictObject({
 })
 export type Gate = z.infer<typeof Gate>
 
+/** The detail of an approval that nobody waits for: a yes is carried out by whoever has the project open. */
+export const AutoApproval = z.looseObject({ auto: z.literal(true), change_id: z.string(), approval: z.string() })
+
 export type GateAnswer = {
   verdict: GateVerdict
   note: string | null

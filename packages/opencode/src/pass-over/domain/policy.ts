@@ -1,6 +1,6 @@
 import { pick } from "remeda"
 import type { AgentInfo } from "./agent"
-import { resolve, describeSource, type Resolved, type Written } from "./config"
+import { resolve, describeSource, type Resolved, type Source, type Written } from "./config"
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import { narrow } from "./override"
 import type { Pass } from "./pass"
@@ -85,12 +85,47 @@ function disabled({ from, to }: Asked, resolved: Resolved): Refusal | undefined 
   )
 }
 
+// What a pass ran under that was made before a setting was there: its default, and the project itself as the only place.
+const OLDER: Effective = { ...resolve("", "", { written: [] }).values, isolation: "none" }
+
+/** The settings that held for a pass, each with a value: older passes know of fewer. */
+export const valuesOf = ({ preference }: Pick<Pass, "preference">): Effective => ({
+  ...OLDER,
+  ...(preference.values as Partial<Effective> | undefined),
+})
+
+const sourcesOf = ({ preference }: Pick<Pass, "preference">) => (preference.sources ?? {}) as Resolved["sources"]
+
+export const sourceOf = (pass: Pick<Pass, "preference">, setting: Setting): Source | undefined =>
+  sourcesOf(pass)[setting]
+
+/** "require_confirmation: pairs.alice->audit.require_confirmation in .opencode/pass-over.json", for whoever is asked because of it. */
+export function policyOf(pass: Pick<Pass, "preference">, setting: Setting): string {
+  const source = sourceOf(pass, setting)
+  return source ? `${setting}: ${describeSource(source)}` : setting
+}
+
 /** The memory that a pass's commands are held to, where somebody has said so: the system's own number is no limit. */
 export function memoryOf(pass: Pick<Pass, "preference">): MemoryLimit | undefined {
-  const { values, sources } = pass.preference as { values: Effective; sources: Resolved["sources"] }
-  const source = sources.max_memory_mb
+  const source = sourceOf(pass, "max_memory_mb")
   if (source === undefined || source.origin === "product") return
-  return { megabytes: values.max_memory_mb, where: describeSource(source) }
+  return { megabytes: valuesOf(pass).max_memory_mb, where: describeSource(source) }
+}
+
+type Givers = { written: readonly Written[]; agents: readonly AgentInfo[]; defaults: Record<string, InlineOverride> }
+
+/** How many agents a chain may have that goes on from a child: a pair from it may lift the limit of the pair above. */
+export function reachOf(pass: Pass, { written, agents, defaults }: Givers): number {
+  // What a call has said of its own chain no pair takes back.
+  if (sourceOf(pass, "max_chain_depth")?.layer === "inline") return pass.max_chain_depth
+  const chain = [...pass.ancestors, pass.subagent_id]
+  const onward = agents
+    .filter((agent) => !chain.includes(agent.name) && receives(agent, written))
+    .map((agent) => resolve(pass.subagent_id, agent.name, { written, agents: defaults }))
+    .filter(({ values, sources }) => {
+      return values.enabled && values.can_receive_passes && sources.max_chain_depth?.layer === "pair"
+    })
+  return Math.max(pass.max_chain_depth, ...onward.map(({ values }) => values.max_chain_depth))
 }
 
 const stars = (pair: string) => (pair.startsWith("*") ? 2 : 0) + (pair.endsWith("*") ? 1 : 0)
@@ -105,6 +140,16 @@ function nameOf(resolved: Resolved): string {
   )
 }
 
+/** Where a constraint stands that the call itself did not bring. */
+export function settingOf({ resolved, overrides }: Policy, constraint: string): string | undefined {
+  const { constraints: mine } = overrides
+  if (Array.isArray(mine) && mine.includes(constraint)) return undefined
+  const { sources, shadows } = resolved
+  const all = [sources.constraints, ...(shadows.constraints ?? []).map(({ source }) => source)]
+  const source = all.find((each) => each !== undefined && each.layer !== "inline")
+  return source && describeSource(source)
+}
+
 /** A person who names a time means it, also where the subagent may use less by itself. */
 const lifted = (values: Effective, { timeout_ms, max_compute_time_ms }: InlineOverride): Effective =>
   timeout_ms === undefined || max_compute_time_ms !== undefined
@@ -112,10 +157,7 @@ const lifted = (values: Effective, { timeout_ms, max_compute_time_ms }: InlineOv
     : { ...values, max_compute_time_ms: Math.max(values.max_compute_time_ms, timeout_ms) }
 
 /** Whether this pass may be made at all, and under which settings. */
-export function rule(
-  asked: Asked,
-  sources: { written: readonly Written[]; agents: readonly AgentInfo[]; defaults: Record<string, InlineOverride> },
-): Ruled {
+export function rule(asked: Asked, sources: Givers): Ruled {
   const missing = target(asked.to, sources.agents, sources.written)
   if (missing) return { ok: false, refusal: missing }
   const override = asked.override ?? {}

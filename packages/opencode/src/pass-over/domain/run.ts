@@ -105,8 +105,6 @@ export const remaining = (run: Run, now: number) => run.deadline - (run.waits > 
 /** When this run wants a tick at the latest; never, while a person is being waited for or it has ended. */
 export function due(run: Run): number | undefined {
   if (run.phase === "ended" || run.waits > 0) return
-  // Nobody waits longer for the end of a step than for any other word of a child.
-  if (run.phase === "staged") return Math.min(run.deadline, run.active + run.idle_ms)
   if (run.next) return Math.min(run.deadline, run.next.at)
   return Math.min(run.deadline, run.active + run.idle_ms)
 }

@@ -10,8 +10,9 @@ export const SETTING_TEXT: Record<Setting, string> = {
   auto_review:
     "Whether a held result passes by itself when it is completed and has no error, no rejection and no blocker.",
   auto_apply:
-    "Whether proposed file changes are applied by themselves. Never with a blocker, on a stale base or unverified.",
-  require_user_approval: "Whether a person is asked before changes are applied; it beats auto_apply.",
+    "Whether proposed file changes are applied by themselves, where the subagent lets them (auto_apply_allowed). Never with a blocker, on a stale base or unverified.",
+  require_user_approval:
+    "Whether a person is asked before changes are applied, also where auto_apply is true: then they are applied once the person says yes.",
   require_confirmation: "Whether a person is asked before a pass starts.",
   pass_context: "Whether messages of the originator's conversation go along.",
   pass_files: "Whether the contents of files go along.",
@@ -23,16 +24,19 @@ export const SETTING_TEXT: Record<Setting, string> = {
   context_digest: "Who writes down what did not go along: fixed rules, or the user's small model.",
   timeout_ms: "How long the whole pass may take, without the time that it waits for a person.",
   idle_timeout_ms: "How long the subagent may show no sign of life.",
-  max_chain_depth: "How many agents may stand in one chain, the first included.",
+  max_chain_depth:
+    "How many agents may stand in one chain, the first included. Of a pair it holds for the pass from the one to the other, whatever the pairs above it say.",
   notify_on_return: "When the user is told that a pass came back.",
-  constraints: "What the subagent is held to: read_only, no_network, paths, tools and commands, or plain sentences.",
+  constraints:
+    "What the subagent is held to: read_only, no_network, paths, tools and commands. What nothing enforces, such as a sentence, is not accepted; it belongs into an objective or into the agent's own prompt.",
   can_receive_passes: "Whether work may be passed to this subagent.",
   can_modify_files: "Whether this subagent may change files.",
   can_run_tools: "Whether this subagent may use tools; without them it can only think and return.",
   max_compute_time_ms: "The most time that any pass to this subagent gets.",
   max_memory_mb:
     "How much memory the commands that it starts may use, in megabytes. A command that meets the limit is told so with E014, and the outcome names it.",
-  validate_output: "Whether what it returns is checked before it counts as an answer.",
+  validate_output:
+    "Whether what it returns has to fit output_schema. Its form is checked in any case, and that it says something.",
   output_schema: "A JSON Schema that its output has to fit.",
   max_tokens: "How many tokens one pass may use; 0 is no limit of its own.",
   max_cost: "What one pass may cost, in dollars; 0 is no limit of its own.",

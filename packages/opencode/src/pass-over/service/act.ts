@@ -1,23 +1,34 @@
-import type { Gate, GateKind } from "../domain/gate"
+import { AutoApproval, type Gate, type GateKind } from "../domain/gate"
+import { applyOrDrop } from "./change/approved"
 import { releaseOrDrop } from "./deliver"
 import type { Engine, Project } from "./engine"
 import { expireGates, lookAtGates } from "./gate"
 
-// What follows an answer that nobody waits for. Where somebody waits, the answer itself is all that is needed.
-const ACTS: Partial<Record<GateKind, (engine: Engine, project: Project, gate: Gate) => Promise<void>>> = {
-  delivery: releaseOrDrop,
+type Act = {
+  kind: GateKind
+  /** Where somebody waits, the answer itself is all that is needed. */
+  alone: (gate: Gate) => boolean
+  carry: (engine: Engine, project: Project, gate: Gate) => Promise<void>
 }
 
+// What follows an answer that nobody waits for.
+const ACTS: readonly Act[] = [
+  { kind: "delivery", alone: () => true, carry: releaseOrDrop },
+  { kind: "approval", alone: ({ detail }) => AutoApproval.safeParse(detail).success, carry: applyOrDrop },
+]
+
 async function act(engine: Engine, project: Project) {
-  const answered = await engine.store.gates({
-    directory: project.directory,
-    status: ["approved", "rejected", "questioned"],
-    unacted: true,
-  })
-  for (const gate of answered) {
-    const carry = ACTS[gate.kind]
-    if (!carry || !(await engine.store.actOn(gate.gate_id, engine.clock.now()))) continue
-    await carry(engine, project, gate)
+  for (const { kind, alone, carry } of ACTS) {
+    const answered = await engine.store.gates({
+      directory: project.directory,
+      kind,
+      status: ["approved", "rejected", "questioned"],
+      unacted: true,
+    })
+    for (const gate of answered) {
+      if (!alone(gate) || !(await engine.store.actOn(gate.gate_id, engine.clock.now()))) continue
+      await carry(engine, project, gate)
+    }
   }
 }
 

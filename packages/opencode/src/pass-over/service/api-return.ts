@@ -1,7 +1,7 @@
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { event } from "../domain/pass"
+import { valuesOf } from "../domain/policy"
 import { conforms } from "../domain/output-schema"
-import type { Effective } from "../domain/preference"
 import { readReport, says, type Report } from "../domain/report"
 import { changesOf } from "./change/deps"
 import { inProject, inTarget } from "./change/place"
@@ -54,7 +54,7 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
       `Say what you found, or give decision_reason where there was nothing to find. ${REPAIR}`,
     )
   }
-  const { validate_output, output_schema } = runner.pass.preference.values as Effective
+  const { validate_output, output_schema } = valuesOf(runner.pass)
   if (validate_output && output_schema) {
     const checked = conforms(output_schema, returning.report)
     if (!checked.ok) {

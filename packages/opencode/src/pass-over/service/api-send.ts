@@ -88,9 +88,20 @@ const requestOf = (pass: Pass, gathered: Gathered): PassOverRequest => ({
   expected_output_type: pass.expected_output_type,
 })
 
-type Opening = { pass: Pass; gathered: Gathered; granted: Granted; asks: boolean }
+type Opening = { pass: Pass; gathered: Gathered; granted: Granted; asks: boolean; caller: Caller }
 
-async function open(engine: Engine, { pass, gathered, granted, asks }: Opening) {
+/** Appendix A, step 9: what a person has allowed is written down, also where the host has asked them. */
+const permission = (pass: Pass, { permitted }: Caller) =>
+  permitted?.has(pass.subagent_id)
+    ? note(pass, {
+        action: "answered",
+        actor: pass.user_id ?? "user",
+        at: pass.time_created,
+        summary: "permission: approve in opencode, now or for always",
+      })
+    : undefined
+
+async function open(engine: Engine, { pass, gathered, granted, asks, caller }: Opening) {
   const at = pass.time_created
   const { values } = granted.policy
   return engine.store.open({
@@ -111,6 +122,7 @@ async function open(engine: Engine, { pass, gathered, granted, asks }: Opening) 
       at,
       summary: pass.objective.slice(0, 500),
     }),
+    permitted: permission(pass, caller),
     event: event(pass, "pass.requested", at, {
       from: pass.originating_agent_id,
       to: pass.subagent_id,
@@ -152,6 +164,10 @@ async function refused(engine: Engine, project: Project, asked: Asked, refusal: 
   return { ok: false, refusal, pass_over_id: noted.id }
 }
 
+/** What the host's own rules, or its user, have said no to before it came to us. */
+export const turnedDown = (engine: Engine, project: Project, from: Omit<Asked, "id">, refusal: Refusal) =>
+  refused(engine, project, { id: engine.ids.pass(), ...from }, refusal)
+
 const overBudget = (over: Over): Refusal =>
   refuse(PassOverErrorCode.BUDGET_EXCEEDED, `${describeOver(over)}.`, {
     suggestion: `Finish with what there is. How much a tree may use is for the user to say (pass-over config set limits tree.${over.what} <most>).`,
@@ -177,7 +193,7 @@ async function launch(engine: Engine, project: Project, { asked, granted, pass, 
   const { caller } = asked
   // Who starts a pass by hand has said yes to it.
   const asks = granted.policy.values.require_confirmation && caller.by !== "person"
-  const opened = await open(engine, { pass, gathered, granted, asks })
+  const opened = await open(engine, { pass, gathered, granted, asks, caller })
   if ("over" in opened) return refused(engine, project, asked, overBudget(opened.over))
   if ("continued_by" in opened) {
     return refused(engine, project, asked, continuedAlready(asked.ask.continue ?? "", opened.continued_by))

@@ -2,15 +2,13 @@ import { PassOverErrorCode } from "../domain/errors"
 import { told, type Gate } from "../domain/gate"
 import type { Limits } from "../domain/limit"
 import { event, type Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
-import { describeSource, type Source } from "../domain/config"
-import type { Setting } from "../domain/preference"
+import { policyOf, valuesOf } from "../domain/policy"
 import type { Right } from "../domain/right"
 import { createBudgetWatch } from "./budget"
 import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
 import { endBelow, standStill, waiters, type Engine, type Entry, type Project } from "./engine"
-import { askPerson, withdrawGates, type Surface } from "./gate"
+import { askPerson, ttlOf, withdrawGates, type Surface } from "./gate"
 import type { Assignment } from "./live"
 import type { Outcome } from "./port"
 import type { Place } from "./port-slot"
@@ -29,24 +27,6 @@ export type Opened = Omit<Assignment, "constraints"> & {
   /** A person is asked before it starts. */
   asks: boolean
   surface?: Surface | undefined
-}
-
-export const valuesOf = (pass: Pass) => pass.preference.values as Effective
-
-/** "require_confirmation in pairs.alice->audit of .opencode/pass-over.json", for whoever is asked because of it. */
-export function policyOf(pass: Pass, setting: Setting): string {
-  const source = (pass.preference.sources as Partial<Record<Setting, Source>>)[setting]
-  return source ? `${setting}: ${describeSource(source)}` : setting
-}
-
-// Where nobody sits the default holds soon, unless somebody has said how long it may take.
-const HEADLESS_TTL_MS = 60_000
-
-export function ttlOf(engine: Engine, pass: Pass): number {
-  const { gate_ttl_ms } = valuesOf(pass)
-  const source = (pass.preference.sources as Partial<Record<Setting, Source>>).gate_ttl_ms
-  const said = source !== undefined && source.origin !== "product"
-  return engine.headless && !said ? Math.min(HEADLESS_TTL_MS, gate_ttl_ms) : gate_ttl_ms
 }
 
 // The originator goes on first.
@@ -70,7 +50,8 @@ async function over(engine: Engine, project: Project, entry: Entry, outcome: Out
     if (!outcome.taken && outcome.error_code !== null) void unheard(entry)
   })
   try {
-    await withdrawGates(engine, { pass_over_id: pass.id })
+    // Whether its changes may be applied is asked when it is over.
+    await withdrawGates(engine, { pass_over_id: pass.id, but: "approval" })
     if (outcome.taken) return
     await whole(engine, project, pass, outcome)
     if (outcome.held) return await holdBack(engine, pass, outcome)
@@ -187,7 +168,7 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
   const rules = async (of: Pass) => {
     const rights = await rightsOf(engine, project, of)
     entry.rights = rights
-    const starting = startingRules(rights, of)
+    const starting = startingRules(rights)
     return of.continues_pass_id === null ? starting : [...anew(rights), ...starting]
   }
   const runner = createRunner(

@@ -1,3 +1,4 @@
+import { valuesOf } from "../domain/policy"
 import { describeOver } from "../domain/budget"
 import { money } from "../domain/envelope"
 import { PassOverErrorCode } from "../domain/errors"
@@ -25,7 +26,7 @@ export function createBudgetWatch(
   runner: Runner,
   { tree }: Limits,
 ): BudgetWatch {
-  const values = runner.pass.preference.values as Effective
+  const values = valuesOf(runner.pass)
   const shared = tree.tokens !== undefined || tree.cost !== undefined
   const end = (message: string) =>
     runner.input({ type: "cancel", failure: { code: PassOverErrorCode.BUDGET_EXCEEDED, message, final: true } })

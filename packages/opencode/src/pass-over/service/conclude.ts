@@ -6,9 +6,8 @@ import { judge } from "../domain/evidence"
 import { artifacts, filesRead, lastWords, since } from "../domain/extract"
 import { blockers, fromReport, fromSalvage, type Ending } from "../domain/outcome"
 import type { OriginationLink, WorkOutput } from "../domain/output"
-import type { Effective } from "../domain/preference"
 import { event, note, type Pass } from "../domain/pass"
-import { memoryOf } from "../domain/policy"
+import { memoryOf, valuesOf } from "../domain/policy"
 import { reported, type Report } from "../domain/report"
 import { move } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
@@ -153,9 +152,9 @@ function ending(facts: Facts): Ending {
   }
 }
 
-/** Whether a person has to see a result before its originator does: decision 11. */
+/** Whether a person has to see a result before its originator does. */
 export function heldBySettings(pass: Pass, output: WorkOutput, error_code: PassOverErrorCode | null): boolean {
-  const { auto_return, auto_review } = pass.preference.values as Effective
+  const { auto_return, auto_review } = valuesOf(pass)
   if (auto_return || endOf(error_code) === "cancelled") return false
   return !(auto_review && !blockers(output))
 }

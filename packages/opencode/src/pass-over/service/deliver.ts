@@ -2,7 +2,7 @@ import { envelope, headline } from "../domain/envelope"
 import { told, type Gate } from "../domain/gate"
 import { resultMarks } from "../domain/marker"
 import { event, note, type Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
+import { valuesOf } from "../domain/policy"
 import { move } from "../domain/return-context"
 import type { Answered, Told } from "./answers"
 import { awake } from "./awake"
@@ -10,9 +10,12 @@ import type { Engine, Project } from "./engine"
 import { openGate } from "./gate"
 import type { Commit, Delivery, Outcome } from "./port"
 
+const ASKED =
+  "A person is asked whether these changes are applied; what they say comes as a message. Do not wait for it."
+
 /** What the originator's model reads when its pass has come back. */
 export const answerText = (engine: Pick<Engine, "ids">, outcome: Outcome, among = 1) =>
-  envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among)
+  [envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among), ...(outcome.asked ? [ASKED] : [])].join("\n")
 
 /** That the originator of a pass has dealt with what came back; nothing where its return context allows it no more. */
 export function processed(pass: Pass, outcome: Outcome, at: number): Commit | undefined {
@@ -111,7 +114,8 @@ export async function bring(engine: Engine, project: Project, { pass, delivery, 
   const message_id = project.host.messageID(pass.id)
   if (!(await engine.store.take({ pass_over_id: pass.id, owner_id: engine.owner_id, from: delivery, message_id })))
     return false
-  const text = messageText(engine, pass, outcome)
+  const asking = await engine.store.gates({ pass_over_id: pass.id, kind: "approval", status: ["pending"] })
+  const text = messageText(engine, pass, { ...outcome, asked: asking.length > 0 })
   const sent = await project.host.deliver({
     session_id: pass.session_id,
     message_id,
@@ -139,7 +143,7 @@ export async function bringWhenDone(engine: Engine, project: Project, pass: Pass
 
 /** Asks a person whether a result may reach its originator; nobody waits for the answer here. */
 export async function holdBack(engine: Engine, pass: Pass, outcome: Outcome) {
-  const values = pass.preference.values as Effective
+  const values = valuesOf(pass)
   await openGate(engine, {
     key: `${pass.id}:delivery`,
     kind: "delivery",

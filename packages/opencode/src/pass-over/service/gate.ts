@@ -1,6 +1,7 @@
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { told, type Gate, type GateAnswer, type GateKind } from "../domain/gate"
 import { event, note, type Pass } from "../domain/pass"
+import { sourceOf, valuesOf } from "../domain/policy"
 import type { Engine } from "./engine"
 import type { GateStore } from "./port-gate"
 
@@ -28,8 +29,21 @@ const subject = (gate: Pick<Gate, "pass_over_id" | "run_id" | "session_id" | "di
   directory: gate.directory,
 })
 
+// Where nobody sits the default holds soon, unless somebody has said how long it may take.
+const HEADLESS_TTL_MS = 60_000
+
+/** How long a question may stay open that somebody waits for. */
+export function ttlOf({ headless }: Pick<Engine, "headless">, pass: Pass): number {
+  const { gate_ttl_ms } = valuesOf(pass)
+  const source = sourceOf(pass, "gate_ttl_ms")
+  const said = source !== undefined && source.origin !== "product"
+  return headless && !said ? Math.min(HEADLESS_TTL_MS, gate_ttl_ms) : gate_ttl_ms
+}
+
+type Asking = Pick<Engine, "clock" | "ids" | "store">
+
 /** Writes a question down, or finds it where it was asked before. */
-export async function openGate(engine: Engine, wanted: NewGate): Promise<{ gate: Gate; created: boolean }> {
+export async function openGate(engine: Asking, wanted: NewGate): Promise<{ gate: Gate; created: boolean }> {
   const at = engine.clock.now()
   const { pass, ttl_ms, run_id, ...rest } = wanted
   const gate: Gate = {

@@ -97,7 +97,7 @@ export async function promisePlace(
     )
   }
   if (found === (project.tree ?? project.directory)) {
-    const rules = startingRules(await rightsOf(engine, project, pass), pass)
+    const rules = startingRules(await rightsOf(engine, project, pass))
     if (!project.workspaces || !isolated(pass, rules)) return
     return no(
       PassOverErrorCode.PREFERENCE_CONFLICT,

@@ -5,7 +5,7 @@ import { resolveLimits, type Limits } from "../domain/limit"
 import type { ContextMessage } from "../domain/context"
 import { unreadable } from "../domain/output-schema"
 import type { Pass } from "../domain/pass"
-import { rule, type Policy } from "../domain/policy"
+import { rule, settingOf, type Policy } from "../domain/policy"
 import type { InlineOverride } from "../domain/preference"
 import type { ExpectedOutputType, Priority } from "../domain/request"
 import type { Engine, Project } from "./engine"
@@ -21,6 +21,8 @@ export type Caller = {
   /** A person's override has no limits, a model's may only narrow. */
   by: "person" | "model"
   model: string | null
+  /** Subagents that the host itself has asked its user about, who has said yes. */
+  permitted?: ReadonlySet<string>
   /** The history of the caller's session, where the host has handed it over already. */
   history?: () => ContextMessage[]
   /** Puts a question of the inbox to the person in the host's own dialog too. */
@@ -84,7 +86,7 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
   const { values } = ruled.policy
   const unread = values.validate_output ? unreadable(ask.subagent, values.output_schema) : undefined
   if (unread) return { ok: false as const, refusal: unread }
-  const vain = unenforceable(ruled.policy.values.constraints)
+  const vain = unenforceable(values.constraints, (constraint) => settingOf(ruled.policy, constraint))
   if (vain) return { ok: false as const, refusal: vain }
   const objective_hash = engine.hash(normal(ask.objective))
   const checked = check(

@@ -48,6 +48,8 @@ export type OpenPass = {
   auto_return_enabled: boolean
   auto_apply_enabled: boolean
   note: AuditNote
+  /** That a person has let it be made, where the host has asked them. */
+  permitted?: AuditNote | undefined
   event: PassEvent
   slot: SlotRequest
 }
@@ -123,6 +125,8 @@ export type Outcome = {
   held?: boolean
   /** It was kept from its originator: a person said no, or nobody let it go in time. */
   dropped?: boolean
+  /** A person is asked whether its changes are applied. */
+  asked?: boolean
   /** Another process has taken the pass over; the result is brought by whoever gave it its outcome. */
   taken?: boolean
 }

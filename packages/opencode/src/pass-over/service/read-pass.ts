@@ -6,7 +6,6 @@ import { PassID } from "../domain/id"
 import { describeManifest, type Manifest } from "../domain/manifest"
 import type { Pass } from "../domain/pass"
 import type { SummaryRequest } from "../domain/output"
-import type { Effective } from "../domain/preference"
 import { open } from "../domain/return-context"
 import { readable } from "../domain/time"
 import type { Engine, Project } from "./engine"
@@ -22,7 +21,9 @@ export type Reading = {
   /** Tells it shorter, in this style, instead of giving all artifacts. */
   summary?: SummaryRequest["style"] | undefined
   focus?: SummaryRequest["focus"] | undefined
+  max_length?: SummaryRequest["max_length"] | undefined
 }
+
 export type Read = { ok: true; text: string } | { ok: false; refusal: Refusal }
 
 const PAGE = 12_000
@@ -86,14 +87,13 @@ export async function passOf(engine: Engine, reading: { session_id: string; id: 
 const whole = ({ output }: Outcome) =>
   JSON.stringify({ summary: output.summary, artifacts: output.artifacts }, undefined, 1)
 
-/** §8: told by rules, or by the user's small model where their preference lets a model write. */
-type Telling = { host: Pick<Host, "generate">; outcome: Outcome; reading: Reading }
+type Telling = { host: Pick<Host, "generate">; outcome: Outcome; style: SummaryRequest["style"]; reading: Reading }
 
-function shorter(engine: Engine, { host, outcome: { output }, reading: { summary, focus } }: Telling) {
-  const style = summary ?? "bullet_points"
+/** §8: whoever asks for it asks the user's small model; it is told by rules where there is none. */
+function shorter(engine: Engine, { host, outcome: { output }, style, reading: { focus, max_length } }: Telling) {
   return generateSummary(
     { host, tokens: engine.tokens, nonce: engine.ids.nonce },
-    { artifacts: output.artifacts, style, ...(focus ? { focus } : {}) },
+    { artifacts: output.artifacts, style, ...(focus ? { focus } : {}), ...(max_length ? { max_length } : {}) },
   )
 }
 
@@ -119,9 +119,8 @@ export async function readPass(engine: Engine, project: Project, reading: Readin
   const back = await keptFrom(engine, pass, reading.session_id)
   if (back) return { ok: true, text: back.text }
   if (!outcome) return { ok: true, text: running(engine, pass, kept?.manifest) }
-  const by_model = (pass.preference.values as Effective).context_digest === "model"
   const text = reading.summary
-    ? await shorter(engine, { host: by_model ? project.host : {}, outcome, reading })
+    ? await shorter(engine, { host: project.host, outcome, style: reading.summary, reading })
     : whole(outcome)
   const reason = outcome.output.completion_reason
   return {

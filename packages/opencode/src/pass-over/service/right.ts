@@ -1,9 +1,10 @@
 import { belongs, guardedName } from "../domain/change/path"
+import type { AgentInfo } from "../domain/agent"
 import { constraintLayers } from "../domain/constraint"
 import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
 import type { Pass } from "../domain/pass"
-import type { Effective } from "../domain/preference"
+import { reachOf, valuesOf } from "../domain/policy"
 import { blindly, evaluate, fences, matches, meet, uniform, type Layer, type Right, type Rule } from "../domain/right"
 import type { Engine, Project } from "./engine"
 
@@ -12,6 +13,8 @@ export type Rights = {
   own: Layer
   above: Layer[]
   /** What its pair grants although nobody above may. */ grant: Rule[]
+  /** Whether a pass of its own would make the chain too long, whomever it went to. */
+  last: boolean
 }
 
 // Ours are governed by us: who may pass on, return or review is not a matter of the host's rules.
@@ -21,7 +24,7 @@ const deny = (permission: string): Rule => ({ permission, pattern: "*", action: 
 const allow = (permission: string): Rule => ({ permission, pattern: "*", action: "allow" })
 
 function limits(pass: Pass): Layer[] {
-  const { can_modify_files, can_run_tools } = pass.preference.values as Effective
+  const { can_modify_files, can_run_tools } = valuesOf(pass)
   return [
     ...(can_run_tools ? [] : [{ who: "can_run_tools, which is false for it", rules: [deny("*")] }]),
     ...(can_modify_files
@@ -33,9 +36,10 @@ function limits(pass: Pass): Layer[] {
 
 /** Everything that a child of this pass is held to: all agents above it, their passes' limits, and the session's rules. */
 export async function rightsOf(engine: Engine, project: Project, pass: Pass): Promise<Rights> {
-  const agents = new Map((await project.host.agents()).map((agent) => [agent.name, agent.rules ?? [allow("*")]]))
+  const known = await project.host.agents()
+  const agents = new Map(known.map((agent) => [agent.name, agent.rules ?? [allow("*")]]))
   const layer = (who: string): Layer => ({ who, rules: agents.get(who) ?? [allow("*")] })
-  const { grant } = pass.preference.values as Effective
+  const { grant } = valuesOf(pass)
   const parent = pass.parent_pass_id === null ? undefined : await engine.store.find(pass.parent_pass_id)
   const inherited = parent ? (engine.running.rights(parent.id) ?? (await rightsOf(engine, project, parent))) : undefined
   const above = inherited
@@ -46,7 +50,15 @@ export async function rightsOf(engine: Engine, project: Project, pass: Pass): Pr
     above: [...above, ...limits(pass)],
     // A grant reaches as far as the pair that carries it, and never beyond what the ones above it were granted.
     grant: grant.map(({ permission, pattern }) => ({ permission, pattern, action: "allow" })),
+    last: await isLast(engine, project, pass, known),
   }
+}
+
+async function isLast(engine: Engine, project: Project, pass: Pass, agents: readonly AgentInfo[]) {
+  const longest = pass.chain_depth + 1
+  if (longest < pass.max_chain_depth) return false
+  const written = await project.written()
+  return longest >= reachOf(pass, { written, agents, defaults: engine.agents.defaults })
 }
 
 async function sessionRules(project: Project, pass: Pass): Promise<Rule[]> {
@@ -69,7 +81,12 @@ function guarded(grant: readonly Rule[], permission: string, patterns: readonly 
 const isGuarded = (path: string) => guardedName(path) !== undefined
 
 /** What a child may do about one permission, for all of these patterns. */
-export function rightTo(rights: Rights, permission: string, patterns: readonly string[], unsure = false): Right {
+export function rightTo(
+  rights: Omit<Rights, "last">,
+  permission: string,
+  patterns: readonly string[],
+  unsure = false,
+): Right {
   const { own, above, grant } = rights
   if (ours(permission)) return { action: "allow" }
   const why = guarded(grant, permission, patterns)
@@ -106,16 +123,15 @@ export const rightToPass = ({ own }: Pick<Rights, "own">, patterns: readonly str
   meet([own], "pass_over", patterns)
 
 /** The rules that a child's session starts with. They are the first fence; `before` is the one that decides. */
-export function startingRules({ own, above }: Rights, pass: Pass): Rule[] {
+export function startingRules({ own, above, last }: Rights): Rule[] {
   const named = new Set([own, ...above].flatMap(({ rules }) => rules.map((rule) => rule.permission)))
   const permissions = [...named].filter((permission) => !ours(permission))
-  // At the end of the chain every pass would be refused; what cannot be used is not shown.
-  const last = pass.chain_depth + 1 >= pass.max_chain_depth
   return [
     ...fences(own, above, [...KNOWN.filter((name) => !named.has(name)), ...permissions]),
     deny("task"),
     // Its description is the longest but one. The host spares its own subagents it too, unless they ask for it.
     ...(own.rules.some(({ permission }) => permission === "todowrite") ? [] : [deny("todowrite")]),
+    // At the end of the chain every pass would be refused; what cannot be used is not shown.
     ...(last ? [deny("pass_over"), deny("pass_over_read"), deny("pass_over_review"), deny("flow")] : []),
     allow("pass_over_return"),
   ]

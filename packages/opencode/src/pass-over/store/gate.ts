@@ -46,7 +46,7 @@ function answer({ db, run }: Base, { gate_id, answer: given, at, ...kept }: Answ
   return { first, gate: one(db, gate_id) }
 }
 
-function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, at }: Parameters<GateStore["withdraw"]>[0]) {
+function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, but, at }: Parameters<GateStore["withdraw"]>[0]) {
   const of = [
     ...(gate_id === undefined ? [] : [eq(GateTable.gate_id, gate_id)]),
     // Whether a result may go back is asked when its pass is over: the end of the pass is no end of that question.
@@ -58,7 +58,7 @@ function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, at }: Parameter
   return db
     .update(GateTable)
     .set({ status: "withdrawn", time_answered: at })
-    .where(and(PENDING, ...of))
+    .where(and(PENDING, ...of, but === undefined ? undefined : ne(GateTable.kind, but)))
     .returning({ id: GateTable.gate_id })
     .all()
     .map((row) => row.id)

@@ -3,7 +3,7 @@ import type { Pass } from "../domain/pass"
 import type { Attempt, Commit, OpenPass, Opened, Settled, Store } from "../service/port"
 import type { Contents } from "./content"
 import { moveDetail, outcomeDetail, passDetail } from "./audit-detail"
-import { announce, record } from "./record"
+import { announce, append, record } from "./record"
 import { storable } from "./row"
 import { enter, leaveSlot } from "./slot"
 import type { Base, Statements } from "./statement"
@@ -163,6 +163,7 @@ function openPass(base: Base, input: OpenPass): Opened {
   if ("over" in place) return place
   const pass = insertPass(run, input)
   record(run, input.note, input.event, passDetail(input))
+  if (input.permitted) append(run, input.permitted, input.event.directory)
   return { pass, created: true, place }
 }
 

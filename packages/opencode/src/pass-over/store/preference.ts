@@ -73,7 +73,7 @@ const settingsAt = (db: BunSQLiteDatabase, directory: string, key: PreferenceKey
 /** As preferences, the way the files are. Another version may have left what this one does not know. */
 function asPreferences(rows: readonly StoredPreference[]): PassOverPreferences {
   if (rows.length === 0) return {}
-  const parsed = parse({
+  const stored = {
     defaults: Object.assign({}, ...rows.flatMap((row) => (row.key.level === "defaults" ? [row.settings] : []))),
     pairs: Object.fromEntries(
       rows.flatMap((row) => (row.key.level === "pair" ? [[`${row.key.from}->${row.key.to}`, row.settings]] : [])),
@@ -81,7 +81,8 @@ function asPreferences(rows: readonly StoredPreference[]): PassOverPreferences {
     subagents: Object.fromEntries(
       rows.flatMap((row) => (row.key.level === "subagent" ? [[row.key.subagent, row.settings]] : [])),
     ),
-  })
+  }
+  const parsed = parse(stored, { wishes: true })
   if (parsed.ok) return parsed.preferences
   const [first] = parsed.problems
   throw new PassOverError(

@@ -2,7 +2,7 @@ import { Hono } from "hono"
 import type { z } from "zod"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { PassID } from "../../pass-over/domain/id"
-import type { Pass } from "../../pass-over/domain/pass"
+import { valuesOf } from "../../pass-over/domain/policy"
 import { order, type Order } from "../../pass-over/service/command"
 import type { LivePass } from "../../pass-over/service/port-live"
 import type { PassRow } from "../../pass-over/service/port-query"
@@ -18,14 +18,6 @@ const MOST_IN_CHAIN = 200
 // A running pass is heard within a poll of its owner; who asked may as well know how it went.
 const PATIENCE_MS = 1_500
 
-/** A limit out of the preference that held for the pass; older passes know of none. */
-function limit(pass: Pass, name: "max_tokens" | "max_cost"): number {
-  const { values } = pass.preference
-  if (typeof values !== "object" || values === null || !(name in values)) return 0
-  const value: unknown = Reflect.get(values, name)
-  return typeof value === "number" ? value : 0
-}
-
 const NOWHERE: Standing = { queue: null, tree: null }
 
 export function summary(
@@ -34,6 +26,7 @@ export function summary(
   standing: Standing = NOWHERE,
 ): Schema.PassSummary {
   const { objective, ...rest } = pass
+  const { max_tokens, max_cost } = valuesOf(pass)
   return {
     id: rest.id,
     session_id: rest.session_id,
@@ -57,8 +50,8 @@ export function summary(
     time_ended: rest.time_ended,
     priority: rest.priority,
     objective: objective.length > SHOWN ? `${objective.slice(0, SHOWN - 1)}…` : objective,
-    max_tokens: limit(pass, "max_tokens"),
-    max_cost: limit(pass, "max_cost"),
+    max_tokens,
+    max_cost,
     result,
     live: live ?? null,
     ...standing,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { Outcome } from "../../../src/pass-over/service/port"
-import { appliesItself, autoApply } from "../../../src/pass-over/service/change/auto"
+import { fitToApply, autoApply } from "../../../src/pass-over/service/change/auto"
 import { createChangeWorld, type ChangeWorld } from "../support/change"
 
 const WILLING = { auto_apply: true, require_user_approval: false }
@@ -62,10 +62,10 @@ test("each of these keeps it from applying itself", async () => {
   const { pass, outcome } = await scene(world)
   const { output } = outcome
   const { summary } = output
-  expect(appliesItself(pass, outcome)).toBe(true)
+  expect(fitToApply(pass, outcome)).toBe(true)
   const policy = (values: object) => ({ ...pass, preference: { values: { ...WILLING, ...values } } })
-  expect(appliesItself(policy({ auto_apply: false }), outcome)).toBe(false)
-  expect(appliesItself(policy({ require_user_approval: true }), outcome)).toBe(false)
+  expect(fitToApply(policy({ auto_apply: false }), outcome)).toBe(false)
+  expect(fitToApply(policy({ require_user_approval: true }), outcome)).toBe(true)
   const told = (more: Partial<typeof summary>) => ({
     ...outcome,
     output: { ...output, summary: { ...summary, ...more } },
@@ -83,5 +83,27 @@ test("each of these keeps it from applying itself", async () => {
       output: { ...output, artifacts: [{ type: "finding", severity: "error", category: "x", message: "bad" }] },
     },
   ]
-  for (const other of others) expect(appliesItself(pass, other)).toBe(false)
+  for (const other of others) expect(fitToApply(pass, other)).toBe(false)
+})
+
+test("where a person is to be asked first nothing is written, decided or refused until they are", async () => {
+  using world = await createChangeWorld()
+  const { pass, outcome, change } = await scene(world)
+  const careful = { ...pass, preference: { values: { auto_apply: true } } }
+  const left = await autoApply(world.deps, careful, outcome)
+  expect(left).toMatchObject({ asked: true, output: { metadata: { applied: false } } })
+  expect(world.get("a.txt")).toBe("a\n")
+  expect(await world.store.verdicts(change.change_id)).toEqual([])
+  const [gate, ...others] = await world.store.gates({ pass_over_id: pass.id })
+  expect(others).toEqual([])
+  expect(gate).toMatchObject({ kind: "approval", status: "pending", default_action: "reject", detail: { auto: true } })
+})
+
+test("nobody is asked about a stale base", async () => {
+  using world = await createChangeWorld()
+  const { pass, outcome } = await scene(world)
+  world.put("a.txt", "somebody else\n")
+  const careful = { ...pass, preference: { values: { auto_apply: true } } }
+  expect((await autoApply(world.deps, careful, outcome)).asked).toBeUndefined()
+  expect(await world.store.gates({})).toEqual([])
 })

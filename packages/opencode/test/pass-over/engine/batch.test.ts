@@ -223,3 +223,51 @@ test("what is continued is continued by the one that says so, and not by the oth
   expect([second?.continues_pass_id, third?.continues_pass_id]).toEqual([first!.id, null])
   expect(second?.child_session_id).toBe(first?.child_session_id ?? "")
 })
+
+const REFUSED = { ask: async () => Promise.reject(new Error("The user rejected permission")) } as Partial<ToolContext>
+
+test("a no at the host's own question leaves a line in the audit for each pass that it was about", async () => {
+  using world = createEngineWorld()
+  const lines = () => world.engine.store.audit({ session_id: "ses_root" })
+  const one = await answer(world, { subagent: "audit", objective: "Review it", reason: "code_review" }, REFUSED)
+  expect(one as unknown as string).toStartWith("Not done. E017")
+  expect(await lines()).toMatchObject([
+    {
+      action: "refused",
+      actor: "alice",
+      subagent: "audit",
+      error_code: "E017",
+      summary: expect.stringContaining("said no to alice->audit"),
+    },
+  ])
+  await answer(world, THREE, REFUSED)
+  expect(
+    (await lines())
+      .map((line) => [line.action, line.subagent, line.error_code])
+      .toReversed()
+      .slice(1),
+  ).toEqual([
+    ["refused", "audit", "E017"],
+    ["refused", "nobody", "E017"],
+    ["refused", "audit", "E017"],
+  ])
+  expect(world.host.children).toEqual([])
+})
+
+test("a yes at the host's own question stands in the audit, and rules that ask nobody leave no such line", async () => {
+  using world = createEngineWorld()
+  reviewing(world)
+  await answer(world, THREE)
+  const told = async () =>
+    (await world.engine.store.audit({ session_id: "ses_root" }))
+      .filter(({ action }) => action === "answered")
+      .map(({ actor, summary, subagent }) => ({ actor, summary, subagent }))
+  const yes = { actor: "tester", summary: "permission: approve in opencode, now or for always", subagent: "audit" }
+  expect(await told()).toEqual([yes, yes])
+
+  const agents = await world.host.agents()
+  world.host.agents = async () =>
+    agents.map((agent) => ({ ...agent, rules: [{ permission: "*", pattern: "*", action: "allow" as const }] }))
+  await answer(world, { subagent: "audit", objective: "Review", reason: "x" }, { callID: "call_2" } as object)
+  expect(await told()).toEqual([yes, yes])
+})

@@ -4,7 +4,7 @@ import { operations } from "../../../src/pass-over/domain/change/change"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import { applyAndVerify, lastApplied, preview, review, undoOne } from "../../../src/pass-over/service/change/act"
 import { allowChange } from "../../../src/pass-over/service/change/approve"
-import { AUTO, appliesItself, autoApply } from "../../../src/pass-over/service/change/auto"
+import { AUTO, fitToApply, autoApply } from "../../../src/pass-over/service/change/auto"
 import { mergeWithPresent } from "../../../src/pass-over/service/change/merge"
 import { recoverApplies } from "../../../src/pass-over/service/change/recover"
 import type { Client } from "../../../src/session/client"
@@ -168,7 +168,7 @@ test("what applies itself does so in the tree above, and never in the project on
   const { late, outcome } = seen
   const verdict = { status: "VERIFIED" as const, checked: 1, unresolved: [] }
   const proven = { ...outcome, output: { ...outcome.output, summary: { ...outcome.output.summary, verdict } } }
-  expect(appliesItself(late, proven)).toBe(true)
+  expect(fitToApply(late, proven)).toBe(true)
   expect((await autoApply(world.deps, late, proven)).output.metadata.applied).toBe(false)
   expect(read(world.directory, "late.txt")).toBeUndefined()
 })

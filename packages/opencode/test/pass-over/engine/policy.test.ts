@@ -27,18 +27,49 @@ test("a return that is not in the form that the user wants is answered, and take
   expect(output.summary.decision).toBe("approved")
 })
 
-test("validate_output false takes every return, and a schema that cannot be read is refused before anything starts", async () => {
+test("validate_output false takes a return that does not fit the schema, but never one that is none", async () => {
   using open = world({ subagents: { audit: { output_schema: SCHEMA, validate_output: false } } })
+  const said: string[] = []
   open.host.script("audit", async (child) => {
+    for (const none of ["done", {}, { decision: "maybe" }]) said.push(await child.return(none))
     await child.return({ decision: "blocked", decision_reason: "no" })
     child.step()
     await child.told
   })
   expect((await outcomeOf(open, await started(open))).output.summary.decision).toBe("blocked")
+  expect(said).toEqual([
+    expect.stringContaining("The return is not valid"),
+    expect.stringContaining("The return says nothing"),
+    expect.stringContaining("The return is not valid"),
+  ])
+})
 
+test("a schema that cannot be read is refused before anything starts", async () => {
   using broken = world({ subagents: { audit: { output_schema: { type: "nonsense" } } } })
   expect(await broken.ask()).toMatchObject({ ok: false, refusal: { code: "E030" } })
   expect(broken.host.children).toEqual([])
+})
+
+test("a constraint of the pair that nothing enforces is named as the user's setting, one of the call as the caller's own", async () => {
+  using made = world({ pairs: { "alice->audit": { constraints: ["be careful"] } } })
+  const sent = await made.ask()
+  expect(sent).toMatchObject({ ok: false, refusal: { code: "E013" } })
+  if (sent.ok) return
+  expect(sent.refusal.message).toBe(
+    'The constraint "be careful" cannot be enforced; it stands in pairs.alice->audit.constraints in .opencode/pass-over.json.',
+  )
+  expect(sent.refusal.suggestion).toStartWith("The user has to change it there")
+  using narrowed = world({ pairs: { "alice->audit": { constraints: ["be careful"] } } })
+  expect(await narrowed.ask({ constraints: ["read_only"] })).toMatchObject({
+    refusal: { message: expect.stringContaining("it stands in pairs.alice->audit.constraints") },
+  })
+  using own = world({ pairs: { "alice->audit": { constraints: ["read_only"] } } })
+  expect(await own.ask({ constraints: ["be quick"] })).toMatchObject({
+    refusal: {
+      message: 'The constraint "be quick" cannot be enforced.',
+      suggestion: expect.stringContaining("Write it into the objective"),
+    },
+  })
 })
 
 const REJECTED = { decision: "rejected", decision_reason: "wrong", findings: ["it is wrong"] }
@@ -93,7 +124,7 @@ test("a provider that asks for patience gets fewer at once, and more again later
   expect(waiting.waiting).toBeUndefined()
 })
 
-test("a result can be read in short, in each of the architecture's styles", async () => {
+test("a result can be read in short, in each of the architecture's styles, as the user's model tells it or by rules", async () => {
   using made = world({})
   made.host.script("audit", async (child) => {
     await child.return({
@@ -107,8 +138,19 @@ test("a result can be read in short, in each of the architecture's styles", asyn
   await outcomeOf(made, runner)
   const read = (summary: "bullet_points" | "narrative" | "decision_tree") =>
     readPass(made.engine, made.project, { session_id: "ses_root", id: runner.pass.id, summary, focus: "all" })
+  const asked: { prompt: string; max_tokens: number }[] = []
   const told = await Promise.all([read("bullet_points"), read("narrative"), read("decision_tree")])
   const texts = told.map((each) => (each.ok ? each.text : each.refusal.message))
   for (const text of texts) expect(text).toContain("The sign is wrong")
   expect(new Set(texts.map((text) => text.split("\n").slice(3).join("\n"))).size).toBe(3)
+
+  // With a model it is the model's, whoever writes down what does not go along.
+  made.host.generate = async (input) => {
+    asked.push(input)
+    return "The sign of the sum is wrong."
+  }
+  const reading = { session_id: "ses_root", id: runner.pass.id, summary: "narrative", max_length: 90 } as const
+  const by_model = await readPass(made.engine, made.project, reading)
+  expect(by_model).toMatchObject({ ok: true, text: expect.stringContaining("The sign of the sum is wrong.") })
+  expect(asked).toMatchObject([{ max_tokens: 90, prompt: expect.stringContaining("At most 90 tokens") }])
 })

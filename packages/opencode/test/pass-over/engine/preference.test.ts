@@ -78,6 +78,20 @@ test("an edit that contradicts itself is neither previewed nor saved, and says w
   expect(await savePreference(engine, { directory: "/project", edit: both, actor: "ada" })).toMatchObject({ ok: true })
 })
 
+test("a constraint that nothing enforces is not saved; one that was stored before takes nothing else with it", async () => {
+  using world = createEngineWorld()
+  const { store } = world.engine
+  const edit = { key: pair, set: { constraints: ["be careful"] } }
+  const saved = await savePreference(world.engine, { directory: "/project", edit, actor: "ada" })
+  expect(saved).toMatchObject({
+    ok: false,
+    refusal: { code: "E030", message: expect.stringContaining('"be careful" is nothing that can be enforced') },
+  })
+  const stored = { directory: "/project", key: pair, before: {}, settings: edit.set, actor: "ada", at: 1 }
+  expect(await store.putPreference(stored)).toBe("written")
+  expect(await store.preferences("/project")).toMatchObject({ pairs: { "alice->audit": edit.set } })
+})
+
 test("two who edit the same at once: one of them is told", async () => {
   using world = createEngineWorld()
   const { engine } = world

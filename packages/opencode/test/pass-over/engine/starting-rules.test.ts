@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test"
 import { rightsOf, startingRules } from "../../../src/pass-over/service/right"
+import type { Pass } from "../../../src/pass-over/domain/pass"
+import type { InlineOverride, PassOverPreferences } from "../../../src/pass-over/domain/preference"
 import { started } from "../support/drive"
 import { createEngineWorld } from "../support/engine"
 
@@ -11,7 +13,7 @@ async function rulesWith(own: ReturnType<typeof allow>[]) {
   world.host.agents = async () => (await agents()).map((agent) => ({ ...agent, rules: own }))
   world.host.script("audit", async (child) => child.told)
   const { pass } = await started(world)
-  return startingRules(await rightsOf(world.engine, world.project, pass), pass)
+  return startingRules(await rightsOf(world.engine, world.project, pass))
 }
 
 const denied = (rules: Awaited<ReturnType<typeof rulesWith>>) =>
@@ -26,4 +28,48 @@ test("a child never has the host's own task, and always its way to return", asyn
   const rules = await rulesWith([allow("*"), allow("task")])
   expect(denied(rules)).toContain("task")
   expect(rules.at(-1)).toEqual(allow("pass_over_return"))
+})
+
+/** Whether the child of alice -> scout -> audit may pass on, and what becomes of its passes. */
+async function third(preferences: PassOverPreferences, override: InlineOverride = {}) {
+  using world = createEngineWorld()
+  world.preferences.push({ origin: "project", path: "p", preferences })
+  for (const agent of ["scout", "audit", "inspector"]) world.host.script(agent, async (child) => child.told)
+  const below = async (pass: Pass, subagent: string, more: object = {}) => {
+    while (world.engine.running.byChild(world.host.children.at(-1)?.session_id ?? "")?.pass.id !== pass.id) {
+      await Bun.sleep(1)
+    }
+    const caller = { agent: pass.subagent_id, session_id: world.host.children.at(-1)!.session_id }
+    return world.ask({ subagent, ...more }, caller)
+  }
+  const first = await started(world, { subagent: "scout" })
+  const second = await below(first.pass, "audit", { override })
+  if (!second.ok) throw new Error(second.refusal.message)
+  const { pass } = second.runner
+  const rules = startingRules(await rightsOf(world.engine, world.project, pass))
+  const to = async (subagent: string) => {
+    const sent = await below(pass, subagent)
+    return sent.ok ? "sent" : sent.refusal.code
+  }
+  return { open: !denied(rules).includes("pass_over"), inspector: await to("inspector") }
+}
+
+test("a pair that may go deeper opens the way on, and the limit of the pair above stays for all others", async () => {
+  const deeper = { "audit->inspector": { max_chain_depth: 4 } }
+  expect(await third({})).toEqual({ open: false, inspector: "E002" })
+  expect(await third({ pairs: deeper })).toEqual({ open: true, inspector: "sent" })
+  expect(await third({ pairs: { "audit->*": { max_chain_depth: 4 } } })).toEqual({ open: true, inspector: "sent" })
+  // Only what says something of this very step lifts the limit of the one above.
+  const narrow = { defaults: { max_chain_depth: 5 }, pairs: { "scout->audit": { max_chain_depth: 3 } } }
+  expect((await third(narrow)).open).toBe(false)
+  expect((await third({ pairs: { "audit->scout": { max_chain_depth: 4 } } })).open).toBe(false)
+  expect((await third({ pairs: { "scout->inspector": { max_chain_depth: 4 } } })).open).toBe(false)
+  const off = { "audit->inspector": { max_chain_depth: 4, enabled: false } }
+  expect((await third({ pairs: off })).open).toBe(false)
+})
+
+test("what a call has said of its own chain no pair lifts", async () => {
+  const pairs = { "scout->audit": { max_chain_depth: 4 }, "audit->inspector": { max_chain_depth: 4 } }
+  expect((await third({ pairs })).open).toBe(true)
+  expect((await third({ pairs }, { max_chain_depth: 3 })).open).toBe(false)
 })

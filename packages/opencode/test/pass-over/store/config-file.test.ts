@@ -123,6 +123,11 @@ describe("a fault", () => {
       /^3:3 pairs\.a->b\.constraints\.1: /,
     ],
     [
+      "a constraint that nothing enforces",
+      `{ "pairs": { "a->b": { "constraints": [\n  "read_only",\n  "be careful" ] } } }`,
+      /^3:3 pairs\.a->b\.constraints\.1: "be careful" is nothing that can be enforced; write one of read_only, .*objective$/,
+    ],
+    [
       "nested deep",
       `{ "subagents": { "audit": {\n  "max_memory_mb": true } } }`,
       /^2:3 subagents\.audit\.max_memory_mb: /,

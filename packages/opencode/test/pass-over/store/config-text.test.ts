@@ -74,7 +74,7 @@ describe("a hostile file", () => {
   })
 
   test("is never more than faults, whatever is in it", () => {
-    const valid = `{\n  // one\n  "defaults": { "timeout_ms": 5000 }, "pairs": { "a->b": { "constraints": ["x"] } }\n}`
+    const valid = `{\n  // one\n  "defaults": { "timeout_ms": 5000 }, "pairs": { "a->b": { "constraints": ["read_only"] } }\n}`
     const mutated = fc
       .tuple(fc.nat(valid.length), fc.nat(10), fc.string({ unit: "binary", maxLength: 8 }))
       .map(([at, length, put]) => valid.slice(0, at) + put + valid.slice(at + length))

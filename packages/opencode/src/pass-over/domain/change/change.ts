@@ -95,7 +95,7 @@ export type Hash = (text: string) => string
 export const approvalOf = (ops: readonly Op[], hash: Hash, tree?: string) =>
   hash(tree === undefined ? approvalText(ops) : `${approvalText(ops)}\n${tree}`)
 
-/** "M src/a.ts", "A new.ts", "D old.ts", "R a.ts -> b.ts", "modes". */
+/** "M src/a.ts", "A new.ts", "D old.ts", "R a.ts -> b.ts". */
 export function describeFile({ path, old_path, old, new: after }: FileChange): string {
   if (old === null) return `A ${path}`
   if (after === null) return `D ${path}`

@@ -2,7 +2,7 @@ import type { ChangeSet } from "../../domain/change/change"
 import type { Verdict } from "../../domain/change/review"
 import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import { event, note, type Pass } from "../../domain/pass"
-import type { Effective } from "../../domain/preference"
+import { valuesOf } from "../../domain/policy"
 import type { Application, Verification } from "../port-change"
 import { apply, approvalFor, type Applied, type Permit } from "./apply"
 import type { ChangeDeps } from "./deps"
@@ -73,7 +73,7 @@ export async function preview(deps: ChangeDeps, change: ChangeSet) {
 }
 
 /** The command with which what was applied is checked, where the user has named one. */
-export const verifyCommand = (pass: Pass) => (pass.preference.values as Partial<Effective>).verify_command
+export const verifyCommand = (pass: Pass) => valuesOf(pass).verify_command
 
 /** Runs the user's own check over what was applied, and writes down how it ended. */
 export async function verify(

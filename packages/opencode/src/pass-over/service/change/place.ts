@@ -1,5 +1,6 @@
 import type { Effective } from "../../domain/preference"
 import type { Pass } from "../../domain/pass"
+import { valuesOf } from "../../domain/policy"
 import type { Rule } from "../../domain/right"
 import { translate, translateAll } from "../../domain/translate"
 import type { Live, RunDeps } from "../live"
@@ -13,18 +14,18 @@ import type { Observed } from "./take"
 
 /** Whether a child works in a tree of its own. What a shell will write cannot be told in advance. */
 export function isolated(pass: Pass, rules: readonly Rule[]): boolean {
-  const { isolation = "none", can_run_tools } = pass.preference.values as Partial<Effective>
+  const { isolation, can_run_tools } = valuesOf(pass)
   if (isolation !== "auto") return isolation === "worktree"
   const shell = rules.findLast(({ permission, pattern }) => ["bash", "*"].includes(permission) && pattern === "*")
-  return can_run_tools !== false && shell?.action !== "deny"
+  return can_run_tools && shell?.action !== "deny"
 }
 
-const lets = ({ grant }: Partial<Effective>) => grant?.some(({ permission }) => ["edit", "*"].includes(permission))
+const lets = ({ grant }: Effective) => grant.some(({ permission }) => ["edit", "*"].includes(permission))
 
 /** Whether a child may change files, with all above it: what no tool may do for it, its shell may not either. */
 export async function mayModify(store: Pick<Store, "find">, pass: Pass): Promise<boolean> {
-  const values = pass.preference.values as Partial<Effective>
-  if (values.can_modify_files === false) return false
+  const values = valuesOf(pass)
+  if (!values.can_modify_files) return false
   if (pass.parent_pass_id === null || lets(values)) return true
   const parent = await store.find(pass.parent_pass_id)
   return !parent || mayModify(store, parent)
@@ -125,7 +126,7 @@ export async function observe(deps: RunDeps, live: Live): Promise<Observed | und
 /** Gives the place back, once nothing runs or is read there any more. It never throws and is not waited for. */
 export async function leavePlace(deps: RunDeps, live: Live) {
   const { workspace, pass } = live
-  const { isolation = "none" } = pass.preference.values as Partial<Effective>
+  const { isolation } = valuesOf(pass)
   if (isolation !== "none") deps.workspaces?.expect()
   if (!workspace || !deps.workspaces) return
   delete live.workspace

@@ -10,6 +10,9 @@ const LABEL = "pass-over-change"
 const MOST_CHARACTERS = 16_000
 const MOST_OUTPUT = 2_000
 
+/** How an agent takes back what was applied. */
+export const AGENTS_UNDO = 'pass_over_review with action: "undo"'
+
 function line({ line, hunks, taken, declined, refused }: FileView): string {
   const state =
     taken === "all"
