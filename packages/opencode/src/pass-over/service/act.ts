@@ -19,6 +19,7 @@ const ACTS: readonly Act[] = [
 
 async function act(engine: Engine, project: Project) {
   for (const { kind, alone, carry } of ACTS) {
+    // Of this kind alone: most others are never acted on here, and there are more of them with every day.
     const answered = await engine.store.gates({
       directory: project.directory,
       kind,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { attendGates } from "../../../src/pass-over/service/act"
 import { adopt } from "../../../src/pass-over/service/adopt"
-import { answerGate } from "../../../src/pass-over/service/gate"
+import { answerGate, openGate } from "../../../src/pass-over/service/gate"
 import { recover } from "../../../src/pass-over/service/recover"
 import type { PassOverPreferences } from "../../../src/pass-over/domain/preference"
 import { outcomeOf, started, VERDICT } from "../support/drive"
@@ -210,6 +210,30 @@ test("auto_return false holds a result with a blocker until a person lets it go;
   expect(made.host.delivered).toMatchObject([{ session_id: "ses_root" }])
   expect((await made.engine.store.find(runner.pass.id))?.status).toBe("processed")
   await attendGates(made.engine)
+  expect(made.host.delivered).toHaveLength(1)
+})
+
+test("a held result is let go however many other questions were answered before", async () => {
+  using made = held(REJECTED, { auto_return: false })
+  for (let at = 0; at < 201; at += 1) {
+    const { gate } = await openGate(made.engine, {
+      key: `host:${at}`,
+      kind: "question",
+      pass: undefined,
+      session_id: "ses_root",
+      directory: made.project.directory,
+      asked_by: "audit",
+      question: "May audit use bash: ls?",
+      policy: "opencode's own permission rules",
+      default_action: "reject",
+      ttl_ms: HOUR,
+    })
+    await answerGate(made.engine, gate.gate_id, yes)
+  }
+  await outcomeOf(made, await started(made))
+  await answerGate(made.engine, (await pending(made)).gate_id, yes)
+  await attendGates(made.engine)
+  await settle(20)
   expect(made.host.delivered).toHaveLength(1)
 })
 
