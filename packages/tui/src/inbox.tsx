@@ -1,10 +1,17 @@
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { createEffect, createRoot } from "solid-js"
+import { clean, oneLine } from "../../opencode/src/cli/clean"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
-import { oneLine } from "../../opencode/src/cli/clean"
+import { gateFacts } from "../../opencode/src/pass-over/handoff/gate-fact"
 import { problemOf, say } from "./say"
 import type { Snapshot, Source } from "./source"
-import { gateOption } from "./view"
+import { choicesOf, gateOption } from "./view"
+
+const ASKS = {
+  approve: "What goes along with your yes?",
+  reject: "Why not?",
+  question: "What do you want to know?",
+} as const satisfies Record<GateVerdict, string>
 
 // A dialog gives its title two lines.
 function title(gate: Gate) {
@@ -12,23 +19,19 @@ function title(gate: Gate) {
   return question.length > 110 ? `${question.slice(0, 109)}…` : question
 }
 
-type Choice = { title: string; value: GateVerdict; note: boolean; description: string }
-
-const CHOICES: Choice[] = [
-  { title: "Yes", value: "approve", note: false, description: "let it go on" },
-  { title: "No", value: "reject", note: false, description: "stop it here" },
-  { title: "No, because …", value: "reject", note: true, description: "with a word to the agent" },
-  { title: "Ask back …", value: "question", note: true, description: "send it back with a question of yours" },
-]
-
-const OPTIONS = CHOICES.map(({ title, description }, value) => ({ title, value, description }))
+/** The answers by their number, and behind them the reading of everything that the question is about. */
+function optionsOf(gate: Gate) {
+  const choices = choicesOf(gate).map(({ title, description }, value) => ({ title, value, description }))
+  if (gateFacts(gate).length === 0) return choices
+  return [...choices, { title: "Read on …", value: choices.length, description: "what was left, and what to look at" }]
+}
 
 /** Asks the user for a word to go with their answer. */
 function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | null) => void, close: () => void) {
   const { DialogPrompt } = api.ui
   api.ui.dialog.replace(() => (
     <DialogPrompt
-      title={verdict === "question" ? "What do you want to know?" : "Why not?"}
+      title={ASKS[verdict]}
       placeholder="A word to the agent"
       onConfirm={(text) => said(text.trim() || null)}
       onCancel={close}
@@ -52,7 +55,19 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
     if (problem) say(api, problem)
   }
 
+  /** Everything that stands behind a question; then it is asked again. */
+  function read(gate: Gate) {
+    const text = gateFacts(gate)
+      .map(({ name, value }) => `${name}: ${clean(value)}`)
+      .join("\n\n")
+    const back = () => ask(gate)
+    api.ui.dialog.replace(() => <DialogAlert title={title(gate)} message={text} onConfirm={back} />)
+    open.gate_id = gate.gate_id
+    api.ui.dialog.setSize("large")
+  }
+
   function ask(gate: Gate) {
+    const choices = choicesOf(gate)
     open.gate_id = gate.gate_id
     shown.add(gate.gate_id)
     api.ui.dialog.replace(
@@ -61,9 +76,10 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
           title={title(gate)}
           placeholder={gate.policy}
           skipFilter
-          options={OPTIONS}
+          options={optionsOf(gate)}
           onSelect={(option) => {
-            const choice = CHOICES[option.value]
+            if (option.value === choices.length) return read(gate)
+            const choice = choices[option.value]
             if (choice?.note) return word(api, choice.value, (text) => void answer(gate, choice.value, text), close)
             if (choice) void answer(gate, choice.value, null)
           }}
