@@ -39,9 +39,19 @@ function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | nul
   ))
 }
 
+/** Everything that stands behind a question; then it is asked again. */
+function read(api: TuiPluginApi, gate: Gate, back: () => void) {
+  const { DialogAlert } = api.ui
+  const text = gateFacts(gate)
+    .map(({ name, value }) => `${name}: ${clean(value)}`)
+    .join("\n\n")
+  api.ui.dialog.replace(() => <DialogAlert title={title(gate)} message={text} onConfirm={back} />)
+  api.ui.dialog.setSize("large")
+}
+
 /** The questions that wait, and the answering of one. A new one shows itself when no other dialog is open. */
 export function createInbox(api: TuiPluginApi, answering: Source["answer"], snapshot: () => Snapshot) {
-  const { DialogSelect, DialogAlert } = api.ui
+  const { DialogSelect } = api.ui
   const shown = new Set<string>()
   const open = { gate_id: undefined as string | undefined }
   const close = () => {
@@ -53,17 +63,6 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
     close()
     const problem = await answering(gate.gate_id, verdict, note).catch(problemOf)
     if (problem) say(api, problem)
-  }
-
-  /** Everything that stands behind a question; then it is asked again. */
-  function read(gate: Gate) {
-    const text = gateFacts(gate)
-      .map(({ name, value }) => `${name}: ${clean(value)}`)
-      .join("\n\n")
-    const back = () => ask(gate)
-    api.ui.dialog.replace(() => <DialogAlert title={title(gate)} message={text} onConfirm={back} />)
-    open.gate_id = gate.gate_id
-    api.ui.dialog.setSize("large")
   }
 
   function ask(gate: Gate) {
@@ -78,7 +77,11 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
           skipFilter
           options={optionsOf(gate)}
           onSelect={(option) => {
-            if (option.value === choices.length) return read(gate)
+            if (option.value === choices.length) {
+              read(api, gate, () => ask(gate))
+              open.gate_id = gate.gate_id
+              return
+            }
             const choice = choices[option.value]
             if (choice?.note) return word(api, choice.value, (text) => void answer(gate, choice.value, text), close)
             if (choice) void answer(gate, choice.value, null)
@@ -107,25 +110,28 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
   )
 
   return {
-    show() {
-      const now = Date.now()
-      const { gates } = snapshot()
-      api.ui.dialog.replace(() =>
-        gates.length === 0 ? (
-          <DialogAlert title="Inbox" message="Nothing waits for you." onConfirm={close} />
-        ) : (
-          <DialogSelect
-            title="What waits for you"
-            options={gates.map((gate) => gateOption(gate, now))}
-            onSelect={(option) => {
-              const gate = gates.find((each) => each.gate_id === option.value)
-              if (gate) ask(gate)
-            }}
-          />
-        ),
-      )
-    },
+    show: () => list(api, snapshot().gates, ask, close),
   }
+}
+
+/** Everything that waits, to choose from. */
+function list(api: TuiPluginApi, gates: readonly Gate[], ask: (gate: Gate) => void, close: () => void) {
+  const { DialogSelect, DialogAlert } = api.ui
+  const now = Date.now()
+  api.ui.dialog.replace(() =>
+    gates.length === 0 ? (
+      <DialogAlert title="Inbox" message="Nothing waits for you." onConfirm={close} />
+    ) : (
+      <DialogSelect
+        title="What waits for you"
+        options={gates.map((gate) => gateOption(gate, now))}
+        onSelect={(option) => {
+          const gate = gates.find((each) => each.gate_id === option.value)
+          if (gate) ask(gate)
+        }}
+      />
+    ),
+  )
 }
 
 type Follow = { gone(gates: Gate[]): boolean; onGone(): void; onFresh(gates: Gate[]): void }

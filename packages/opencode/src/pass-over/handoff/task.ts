@@ -162,9 +162,11 @@ function filesOf({ plan, state, node, work }: Context, step: Task["step"]): stri
 export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | { fault: string } {
   const found = nodeOfWork(plan, work)
   if (!found) return { fault: `the flow ${plan.name} has no step "${work.node}"` }
-  const { node, step } = found
+  const { node } = found
+  const detour = work.role === "detour" ? plan.detours.find(({ id }) => id === work.detour) : undefined
+  const step = detour?.step ?? found.step
   const context: Context = { plan, state, work, node, activity: state.active[work.node] ?? newActivity(work.node) }
-  const words = wordsFor(context, step)
+  const words = wordsFor(context, found.step)
   if (words.objective === "")
     return {
       fault: `the objective of ${node.id} comes to nothing with the inputs of this run; write what is to be done`,
@@ -218,6 +220,6 @@ export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | 
     ...(request ? { request } : {}),
     handoff,
     step,
-    settings: settingsOf(plan, work, node, step),
+    settings: settingsOf(plan, work, node, found.step),
   }
 }

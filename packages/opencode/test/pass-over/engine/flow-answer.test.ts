@@ -51,10 +51,12 @@ const prompt = (scene: FlowScene, agent: string, at: number) =>
 async function asked(scene: FlowScene, run: Awaited<ReturnType<FlowScene["run"]>>) {
   await scene.settled(run)
   const [gate] = await scene.engine.store.gates({ run_id: run.run_id, status: ["pending"] })
+  if (!gate) throw new Error("nobody was asked")
+  const { why, options, package: asking } = gate.detail
   return {
-    why: gate?.detail["why"],
-    options: gate?.detail["options"] as Record<string, string>,
-    handoff: (gate?.detail["package"] as { handoff: Record<string, unknown> }).handoff,
+    why,
+    options: options as Record<string, string>,
+    handoff: (asking as { handoff: Record<string, unknown> }).handoff,
   }
 }
 

@@ -12,7 +12,7 @@ const every = (scene: FlowScene) => {
 const policies = async (scene: FlowScene) =>
   (await scene.engine.store.list({}))
     .toSorted((a, b) => a.id.localeCompare(b.id))
-    .map(({ subagent_id, overrides }) => ({ agent: subagent_id as string, policy: overrides }))
+    .map(({ subagent_id, overrides }) => ({ agent: String(subagent_id), policy: overrides }))
 
 const INNER = `
 name: inner
@@ -104,6 +104,8 @@ steps:
   - id: make
     agent: general
     objective: Make it
+    phase: write
+    files: [src/other.ts]
     policy: { can_modify_files: true, max_tokens: 1000 }
     timeout_ms: 50000
     detours: [measure]
@@ -112,7 +114,7 @@ detours:
   - id: measure
     agent: inspector
     objective: Measure it
-    files: [src/total.ts]
+    files: [docs/numbers.md]
     policy: { can_run_tools: false }
     timeout_ms: 20000
 `
@@ -141,7 +143,10 @@ detours:
     })
     expect(detour).toEqual({ pass_context: false, can_run_tools: false, timeout_ms: 20_000 })
     for (const each of [critic, repair]) expect(each).toEqual({ pass_context: false, can_modify_files: false })
-    expect(scene.host.prompts[1]?.text).toContain("src/total.ts")
+    const [, measured = ""] = scene.host.prompts.map(({ text }) => text)
+    expect(measured).toContain("docs/numbers.md")
+    expect(measured).not.toContain("src/other.ts")
+    expect(measured).not.toContain("Request of the phase")
   })
 
   test("of two flows with a detour of one name each step is given its own", async () => {
