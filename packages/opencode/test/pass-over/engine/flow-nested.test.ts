@@ -12,7 +12,7 @@ const every = (scene: FlowScene) => {
 const policies = async (scene: FlowScene) =>
   (await scene.engine.store.list({}))
     .toSorted((a, b) => a.id.localeCompare(b.id))
-    .map(({ subagent_id, overrides }) => ({ agent: String(subagent_id), policy: overrides }))
+    .map(({ subagent_id, overrides }) => ({ agent: subagent_id, policy: overrides }))
 
 const INNER = `
 name: inner
