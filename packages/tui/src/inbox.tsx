@@ -1,10 +1,17 @@
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { createEffect, createRoot } from "solid-js"
+import { clean, oneLine } from "../../opencode/src/cli/clean"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
-import { oneLine } from "../../opencode/src/cli/clean"
+import { gateFacts } from "../../opencode/src/pass-over/handoff/gate-fact"
 import { problemOf, say } from "./say"
 import type { Snapshot, Source } from "./source"
-import { gateOption } from "./view"
+import { choicesOf, gateOption } from "./view"
+
+const ASKS = {
+  approve: "What goes along with your yes?",
+  reject: "Why not?",
+  question: "What do you want to know?",
+} as const satisfies Record<GateVerdict, string>
 
 // A dialog gives its title two lines.
 function title(gate: Gate) {
@@ -12,23 +19,19 @@ function title(gate: Gate) {
   return question.length > 110 ? `${question.slice(0, 109)}…` : question
 }
 
-type Choice = { title: string; value: GateVerdict; note: boolean; description: string }
-
-const CHOICES: Choice[] = [
-  { title: "Yes", value: "approve", note: false, description: "let it go on" },
-  { title: "No", value: "reject", note: false, description: "stop it here" },
-  { title: "No, because …", value: "reject", note: true, description: "with a word to the agent" },
-  { title: "Ask back …", value: "question", note: true, description: "send it back with a question of yours" },
-]
-
-const OPTIONS = CHOICES.map(({ title, description }, value) => ({ title, value, description }))
+/** The answers by their number, and behind them the reading of everything that the question is about. */
+function optionsOf(gate: Gate) {
+  const choices = choicesOf(gate).map(({ title, description }, value) => ({ title, value, description }))
+  if (gateFacts(gate).length === 0) return choices
+  return [...choices, { title: "Read on …", value: choices.length, description: "what was left, and what to look at" }]
+}
 
 /** Asks the user for a word to go with their answer. */
 function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | null) => void, close: () => void) {
   const { DialogPrompt } = api.ui
   api.ui.dialog.replace(() => (
     <DialogPrompt
-      title={verdict === "question" ? "What do you want to know?" : "Why not?"}
+      title={ASKS[verdict]}
       placeholder="A word to the agent"
       onConfirm={(text) => said(text.trim() || null)}
       onCancel={close}
@@ -36,9 +39,19 @@ function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | nul
   ))
 }
 
+/** Everything that stands behind a question; then it is asked again. */
+function read(api: TuiPluginApi, gate: Gate, back: () => void) {
+  const { DialogAlert } = api.ui
+  const text = gateFacts(gate)
+    .map(({ name, value }) => `${name}: ${clean(value)}`)
+    .join("\n\n")
+  api.ui.dialog.replace(() => <DialogAlert title={title(gate)} message={text} onConfirm={back} />)
+  api.ui.dialog.setSize("large")
+}
+
 /** The questions that wait, and the answering of one. A new one shows itself when no other dialog is open. */
 export function createInbox(api: TuiPluginApi, answering: Source["answer"], snapshot: () => Snapshot) {
-  const { DialogSelect, DialogAlert } = api.ui
+  const { DialogSelect } = api.ui
   const shown = new Set<string>()
   const open = { gate_id: undefined as string | undefined }
   const close = () => {
@@ -53,6 +66,7 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
   }
 
   function ask(gate: Gate) {
+    const choices = choicesOf(gate)
     open.gate_id = gate.gate_id
     shown.add(gate.gate_id)
     api.ui.dialog.replace(
@@ -61,9 +75,14 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
           title={title(gate)}
           placeholder={gate.policy}
           skipFilter
-          options={OPTIONS}
+          options={optionsOf(gate)}
           onSelect={(option) => {
-            const choice = CHOICES[option.value]
+            if (option.value === choices.length) {
+              read(api, gate, () => ask(gate))
+              open.gate_id = gate.gate_id
+              return
+            }
+            const choice = choices[option.value]
             if (choice?.note) return word(api, choice.value, (text) => void answer(gate, choice.value, text), close)
             if (choice) void answer(gate, choice.value, null)
           }}
@@ -91,25 +110,28 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
   )
 
   return {
-    show() {
-      const now = Date.now()
-      const { gates } = snapshot()
-      api.ui.dialog.replace(() =>
-        gates.length === 0 ? (
-          <DialogAlert title="Inbox" message="Nothing waits for you." onConfirm={close} />
-        ) : (
-          <DialogSelect
-            title="What waits for you"
-            options={gates.map((gate) => gateOption(gate, now))}
-            onSelect={(option) => {
-              const gate = gates.find((each) => each.gate_id === option.value)
-              if (gate) ask(gate)
-            }}
-          />
-        ),
-      )
-    },
+    show: () => list(api, snapshot().gates, ask, close),
   }
+}
+
+/** Everything that waits, to choose from. */
+function list(api: TuiPluginApi, gates: readonly Gate[], ask: (gate: Gate) => void, close: () => void) {
+  const { DialogSelect, DialogAlert } = api.ui
+  const now = Date.now()
+  api.ui.dialog.replace(() =>
+    gates.length === 0 ? (
+      <DialogAlert title="Inbox" message="Nothing waits for you." onConfirm={close} />
+    ) : (
+      <DialogSelect
+        title="What waits for you"
+        options={gates.map((gate) => gateOption(gate, now))}
+        onSelect={(option) => {
+          const gate = gates.find((each) => each.gate_id === option.value)
+          if (gate) ask(gate)
+        }}
+      />
+    ),
+  )
 }
 
 type Follow = { gone(gates: Gate[]): boolean; onGone(): void; onFresh(gates: Gate[]): void }

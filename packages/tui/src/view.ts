@@ -1,5 +1,6 @@
 import { oneLine } from "../../opencode/src/cli/clean"
-import type { Gate } from "../../opencode/src/pass-over/domain/gate"
+import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
+import { meaningOf } from "../../opencode/src/pass-over/handoff/gate-fact"
 import type { Pass } from "../../opencode/src/pass-over/domain/pass"
 import type { LivePass } from "../../opencode/src/pass-over/service/port-live"
 import { besides, short } from "./lines"
@@ -85,6 +86,34 @@ export const gateOption = (gate: Gate, now: number) => ({
   value: gate.gate_id,
   description: `${KIND[gate.kind]} · ${gate.default_action === "approve" ? "yes" : "no"} by itself in ${clock(gate.time_expires - now)}`,
 })
+
+export type Choice = { title: string; value: GateVerdict; note: boolean; description: string }
+
+/** The answers to a question, each with what it does. */
+export function choicesOf(gate: Pick<Gate, "detail">): Choice[] {
+  const does = (verdict: GateVerdict, otherwise: string) => line(meaningOf(gate, verdict) ?? otherwise, 160)
+  const no = meaningOf(gate, "reject")
+  return [
+    { title: "Yes", value: "approve", note: false, description: does("approve", "let it go on") },
+    // With a word an answer may do more than without one.
+    ...(meaningOf(gate, "approve")
+      ? [{ title: "Yes, and …", value: "approve" as const, note: true, description: "the same, with what you write" }]
+      : []),
+    { title: "No", value: "reject", note: false, description: does("reject", "stop it here") },
+    {
+      title: "No, because …",
+      value: "reject",
+      note: true,
+      description: no ? "the same, with what you write" : "with a word to the agent",
+    },
+    {
+      title: "Ask back …",
+      value: "question",
+      note: true,
+      description: does("question", "send it back with a question of yours"),
+    },
+  ]
+}
 
 /** A running pass as one choice of a list. */
 export function passOption(seen: Seen, now: number, columns: number) {

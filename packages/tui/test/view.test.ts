@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { badge, clock, gateOption, passOption, rows, sameRunning, type Seen } from "../src/view"
+import { badge, choicesOf, clock, gateOption, passOption, rows, sameRunning, type Seen } from "../src/view"
 
 const seen = (
   over: Omit<Partial<Seen["pass"]>, "id"> & { id: string },
@@ -87,4 +87,23 @@ test("a gate and a pass each fit one line", () => {
     category: "Running",
     description: "Look at it",
   })
+})
+
+test("what an answer does is said in the words of the question, where it has some", () => {
+  const said = (detail: Record<string, unknown>) =>
+    choicesOf({ detail }).map(({ title, description }) => [title, description])
+  expect(said({})).toEqual([
+    ["Yes", "let it go on"],
+    ["No", "stop it here"],
+    ["No, because …", "with a word to the agent"],
+    ["Ask back …", "send it back with a question of yours"],
+  ])
+  const options = { approve: "Continue", reject: "make is done again", question: "general is\u001b[31m asked" }
+  expect(said({ options })).toEqual([
+    ["Yes", "Continue"],
+    ["Yes, and …", "the same, with what you write"],
+    ["No", "make is done again"],
+    ["No, because …", "the same, with what you write"],
+    ["Ask back …", "general is asked"],
+  ])
 })

@@ -1,4 +1,5 @@
 import type { Gate } from "../../../opencode/src/pass-over/domain/gate"
+import { gateFacts } from "../../../opencode/src/pass-over/handoff/gate-fact"
 import { duration } from "../lib/format"
 import { WORDS } from "../lib/words"
 
@@ -40,11 +41,17 @@ const shown = (name: string, value: unknown): string => {
 
 export type Fact = { name: string; value: string }
 
+// What a flow asks with: its words are told one by one.
+const TOLD = ["package", "options", "why"]
+
 /** What else belongs to a question, as names and values to read. */
-export const facts = (detail: Record<string, unknown>): Fact[] =>
-  Object.entries(detail)
-    .filter(([, value]) => value !== null && value !== undefined && value !== "")
+export const facts = (gate: Pick<Gate, "question" | "detail">): Fact[] => {
+  const told = gateFacts(gate)
+  const besides = Object.entries(gate.detail)
+    .filter(([name, value]) => value !== null && value !== undefined && value !== "" && !TOLD.includes(name))
     .map(([name, value]) => ({
       name: name.replace(/_ms$/, "").replaceAll("_", " "),
       value: shown(name, value),
     }))
+  return [...told, ...besides]
+}

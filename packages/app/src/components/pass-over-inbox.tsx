@@ -20,7 +20,7 @@ function About(props: { gate: Gate; now: number }) {
     <>
       <p class="said">{props.gate.question}</p>
       <dl class="facts">
-        <For each={facts(props.gate.detail)}>
+        <For each={facts(props.gate)}>
           {(fact) => (
             <>
               <dt>{fact.name}</dt>

@@ -221,10 +221,28 @@ describe("the inbox", () => {
       false,
       false,
     ])
-    expect(facts({ timeout_ms: 60_000, nothing: null, files: ["a"] })).toEqual([
+    expect(facts({ question: "May it?", detail: { timeout_ms: 60_000, nothing: null, files: ["a"] } })).toEqual([
       { name: "timeout", value: "1 min" },
       { name: "files", value: '[\n "a"\n]' },
     ])
+  })
+
+  test("tells of a flow's question what was left, what to look at and what each answer does", () => {
+    const options = { approve: "Continue", reject: "make is done again", question: "general is asked" }
+    const context = { summary: "Made src/total.ts.", artifacts: [{ path: "src/total.ts" }, { path: "test/total.ts" }] }
+    const handoff = { context, validation_request: { items: ["Is the total right?", "release"], options } }
+    const detail = { why: "gate", options, package: { handoff }, strange: 1 }
+    expect(facts({ question: "gated, check: release", detail })).toEqual([
+      { name: "What there is", value: "Made src/total.ts." },
+      { name: "Files", value: "src/total.ts\ntest/total.ts" },
+      { name: "To look at", value: "Is the total right?" },
+      { name: "approve", value: "Continue" },
+      { name: "reject", value: "make is done again" },
+      { name: "question", value: "general is asked" },
+      { name: "strange", value: "1" },
+    ])
+    for (const other of [{ package: 1 }, { package: { handoff: { context: null } }, options: [] }])
+      expect(facts({ question: "x", detail: other })).toEqual([])
   })
 })
 

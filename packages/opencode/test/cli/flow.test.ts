@@ -103,3 +103,53 @@ test("what is asked of a run is carried out there, and an ended run is done agai
   expect((await home.run("flow", "skip", run_id, "make", "--note", " ")).code).not.toBe(EXIT.ok)
   expect((await home.run("flow", "cancel", "nothing")).code).toBe(EXIT.not_found)
 })
+
+test("a file on its own is checked with the flows around it, and what calls one that there is not is no longer in order", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  const file = join(home.project, ".opencode/flows/outer.yaml")
+  const check = async (step: string) => {
+    write(home, "outer.yaml", `name: outer\nsteps:\n  - ${step}\n`)
+    return home.run("flow", "validate", file)
+  }
+  expect(await check("{ id: a, flow: line, with: { goal: x } }")).toMatchObject({
+    code: EXIT.ok,
+    out: `${file} is in order.\n`,
+  })
+  const wrong = await check("{ id: a, flow: lime, with: { goal: x } }")
+  expect(wrong.code).toBe(EXIT.config)
+  expect(wrong.out).toBe(`${file}:3:20 steps.0.flow: there is no flow "lime". Did you mean "line"?\n`)
+  // What is wrong elsewhere is not this file's.
+  write(home, "broken.yaml", "name: broken\n")
+  expect(await check("{ id: a, flow: line, with: { goal: x } }")).toMatchObject({ code: EXIT.ok })
+})
+
+test("a flow of the project that is not in order is refused by its name, also where we have one of that name", async () => {
+  using home = createHome()
+  write(home, "feature.yaml", LINE.replace("name: line", "name: feature").replace("objective: Make", "objektive: Make"))
+  const ran = await home.run("flow", "run", "feature", "goal=x")
+  expect(ran.code).not.toBe(EXIT.ok)
+  expect(ran.err).toContain('feature.yaml:6:33 steps.1.objektive: "objektive" is not known here.')
+  expect((await home.run("flow", "list", "--json")).json()).toMatchObject({ runs: [] })
+})
+
+test("a question of a flow is shown with what was left, what to look at and what each answer does", async () => {
+  using home = createHome()
+  write(
+    home,
+    "line.yaml",
+    `${LINE}  - { id: ok, gate: release, items: ["Is the total right?"], options: { approve: "Ship it" } }\n`,
+  )
+  using world = opencode(home)
+  const { run_id } = await begun(home, "goal=totals")
+  await world.flows.recover(() => "alive")
+  await world.clock.until(() => world.flows.carried(run_id)?.state.status === "waiting")
+  const [gate] = await world.engine.store.gates({ run_id, status: ["pending"] })
+  for (const words of [[], [gate?.gate_id ?? ""]]) {
+    const { out } = await home.run("inbox", ...words)
+    expect(out).toContain("What there is: Looked at src/total.ts")
+    expect(out).toContain("To look at: Is the total right?")
+    expect(out).toContain("approve: Ship it")
+    expect(out).toContain("reject: Adjustments required: make is done again with what you write")
+  }
+})

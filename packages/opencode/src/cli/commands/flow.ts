@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { sep } from "node:path"
-import { catalogOf } from "../../flow/catalog"
+import { catalogOf, catalogWith } from "../../flow/catalog"
 import { summonFor } from "../../flow/summon"
 import { readable } from "../../pass-over/domain/time"
-import { readCatalog } from "../../pass-over/handoff/catalog"
 import { diagramMermaid, diagramText, progressOf } from "../../pass-over/handoff/diagram"
 import type { FlowInputEntry } from "../../pass-over/handoff/state"
 import type { Engine, Project } from "../../pass-over/service/engine"
@@ -57,7 +56,7 @@ async function runList({ out, directory, options, now }: Invocation) {
         description: flow.description ?? null,
         path,
       })),
-      faults,
+      faults: faults.map(({ path, lines }) => ({ path, lines })),
       runs: runs.map(({ plan: _plan, ...run }) => run),
     })
     return EXIT.ok
@@ -150,15 +149,17 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
 async function runValidate({ out, directory, args: [path] }: Invocation) {
   if (path !== undefined && !existsSync(path))
     throw new Stop(EXIT.not_found, `There is no file ${path}.`, "Check the path.", "E042")
-  const shared = catalogOf(projectRoot(directory))
-  const known = [...shared.flows.values()].map(({ path: at }) => at)
+  const root = projectRoot(directory)
   // A file on its own is read with the flows around it, because it may call them.
-  const alone = path === undefined ? undefined : readCatalog([{ path, text: readFileSync(path, "utf8") }])
-  const faults = (alone ?? shared).faults.filter(
-    ({ lines }) => !(alone && lines.every((line) => line.includes("there is no flow"))),
-  )
+  const { flows, faults: all } =
+    path === undefined ? catalogOf(root) : catalogWith(root, { path, text: readFileSync(path, "utf8") })
+  const known = [...flows.values()].map(({ path: at }) => at)
+  const faults = all
+    .filter((fault) => path === undefined || fault.path === path)
+    .map(({ path: at, lines }) => ({ path: at, lines }))
   const ok = faults.length === 0
-  if (out.json) out.value({ ok, flows: alone ? [...alone.flows.keys()] : known, faults })
+  const named = path === undefined ? known : [...flows].flatMap(([name, { path: at }]) => (at === path ? name : []))
+  if (out.json) out.value({ ok, flows: named, faults })
   if (!out.json) for (const { lines } of faults) for (const line of lines) out.line(line)
   if (!out.json && ok) out.line(path === undefined ? `${known.length} flows are in order.` : `${path} is in order.`)
   return ok ? EXIT.ok : EXIT.config

@@ -1,6 +1,7 @@
 import { sep } from "node:path"
 import { summonFor } from "../../flow/summon"
 import { told, type Gate, type GateVerdict } from "../../pass-over/domain/gate"
+import { gateFacts } from "../../pass-over/handoff/gate-fact"
 import { readable } from "../../pass-over/domain/time"
 import { answerGate } from "../../pass-over/service/gate"
 import type { Store } from "../../pass-over/service/port"
@@ -16,7 +17,25 @@ const inProject = (gate: Gate, directory: string) => {
   return gate.directory === root || gate.directory.startsWith(root + sep)
 }
 
-async function runInbox({ out, options, directory, now }: Invocation) {
+// More than these are read one by one.
+const MOST_WHOLE = 3
+
+/** A question with what stands behind it, as far as there is more than its line. */
+function whole({ out }: Invocation, gate: Gate) {
+  const facts = gateFacts(gate)
+  if (facts.length === 0) return
+  out.line("")
+  out.line(out.paint("bold", `${short(gate.gate_id)} ${oneLine(gate.question)}`))
+  for (const { name, value } of facts) {
+    const [first = "", ...more] = value.split("\n")
+    out.line(`  ${out.paint("dim", `${name}:`)} ${first}`)
+    for (const line of more) out.line(`    ${line}`)
+  }
+}
+
+async function runInbox(call: Invocation) {
+  const { out, options, directory, now, args } = call
+  if (args[0] !== undefined) return runQuestion(call, args[0])
   const all = await withHistory<Gate[]>([], ({ store }) => store.gates({ status: ["pending"], limit: 1_000 }))
   const gates = options.all === true ? all : all.filter((gate) => inProject(gate, directory))
   if (out.json) {
@@ -46,7 +65,20 @@ async function runInbox({ out, options, directory, now }: Invocation) {
       gate.question,
     ]),
   )
+  if (gates.length <= MOST_WHOLE) for (const gate of gates) whole(call, gate)
+  if (gates.length > MOST_WHOLE) out.line("pass-over inbox <id> shows what stands behind a question.")
   return EXIT.ok
+}
+
+async function runQuestion(call: Invocation, given: string) {
+  const { out } = call
+  return withEngine(async ({ store }) => {
+    const gate = await findGate(store, given)
+    if (out.json) out.value({ gate })
+    if (!out.json && gateFacts(gate).length === 0) out.line(`${short(gate.gate_id)} ${oneLine(gate.question)}`)
+    if (!out.json) whole(call, gate)
+    return EXIT.ok
+  })
 }
 
 /** The question that an id, its beginning or its end names, or the pass that it is about. */
@@ -95,8 +127,9 @@ const NOTE = { name: "[note...]", text: "a word about it; whoever asked is told"
 export const inbox: Command = {
   name: "inbox",
   summary: "show what waits for you",
+  args: [{ name: "[id]", text: "one question with everything that stands behind it" }],
   options: [{ flags: "--all", text: "of every project" }],
-  examples: ["pass-over inbox", "pass-over inbox --all --json"],
+  examples: ["pass-over inbox", "pass-over inbox 5b1e77c0", "pass-over inbox --all --json"],
   run: runInbox,
 }
 

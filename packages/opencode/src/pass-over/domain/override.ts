@@ -1,6 +1,6 @@
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import { allowedTime } from "./config"
-import { AgentPairPreference, type Effective, type InlineOverride, type Notify } from "./preference"
+import { AgentPairPreference, SYSTEM, type Effective, type InlineOverride, type Notify } from "./preference"
 
 /** Why a wish is refused; nothing where it may stand. */
 type No = string | undefined
@@ -105,4 +105,24 @@ export function narrow(
     constraints: [...now.constraints, ...(override.constraints ?? [])],
   }
   return { ok: true, values: { ...values, timeout_ms: allowedTime(values) }, changed }
+}
+
+const lower = (a: number | undefined, b: number | undefined) =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+
+/** Two overrides of which both hold: of each setting what allows less. */
+export function both(outer: InlineOverride, inner: InlineOverride): InlineOverride {
+  const now: Effective = Object.assign({}, SYSTEM, outer)
+  const wider = (Object.keys(inner) as (keyof InlineOverride)[]).filter(
+    (setting) => outer[setting] !== undefined && refused(setting, inner, now) !== undefined,
+  )
+  const constraints = [...(outer.constraints ?? []), ...(inner.constraints ?? [])]
+  const timeout_ms = lower(outer.timeout_ms, inner.timeout_ms)
+  return {
+    ...outer,
+    ...inner,
+    ...Object.fromEntries(wider.map((setting) => [setting, outer[setting]])),
+    ...(constraints.length > 0 ? { constraints } : {}),
+    ...(timeout_ms === undefined ? {} : { timeout_ms }),
+  }
 }

@@ -1,68 +1,10 @@
 import { activityOf, ask, end, launch, logged, nodeIn, resultOf, update, type Draft } from "./draft"
 import { go } from "./go"
+import { answerer } from "./option"
 import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
-import { routeBranch } from "./route"
-import { newActivity, type GateWork, type Verdict, type Why } from "./state"
-import { finish, proceed, restart, spent, work } from "./walk"
-
-/** What each answer does, in the words that a person reads beside the question. */
-export const OPTIONS = {
-  gate: {
-    approve: "Continue with next step",
-    reject: "Adjustments required",
-    question: "Clarification needed",
-  },
-  clarify: {
-    approve: "Go on; what you write is the answer that the agent works with",
-    reject: "Stop the run",
-    question: "What you write goes back to the agent",
-  },
-  blocked: {
-    approve: "Go on; with what you write, the agent tries again",
-    reject: "Stop the run",
-    question: "What you write goes back to the agent",
-  },
-  failed: {
-    approve: "Do it again",
-    reject: "Stop the run",
-    question: "Do it again, with what you write",
-  },
-  handoff: {
-    approve: "Take the handoff as it is",
-    reject: "Stop the run",
-    question: "What you write goes back to the agent",
-  },
-  stop: {
-    approve: "Go on all the same",
-    reject: "Stop the run",
-    question: "What you write goes back to the agent, which does the step again",
-  },
-  escalate: {
-    approve: "Take what there is and go on",
-    reject: "Stop the run",
-    question: "What you write goes back to the agent, which does the step again",
-  },
-  loop: {
-    approve: "Take what there is and go on",
-    reject: "Stop the run",
-    question: "Another round, with what you write",
-  },
-  budget: {
-    approve: "Grant the same budget once more",
-    reject: "Stop the run",
-    question: "Grant the same budget once more, and tell the agent what you write",
-  },
-  condition: {
-    approve: "Do the step all the same",
-    reject: "Stop the run",
-    question: "Leave the step out",
-  },
-  parallel: {
-    approve: "Go on all the same",
-    reject: "Stop the run",
-    question: "Do all branches again, with what you write",
-  },
-} as const satisfies Record<Why, Record<Verdict["verdict"], string>>
+import { routeBranch, routeCritic, routeWork, unusable } from "./route"
+import { newActivity, type GateWork, type Leave, type PassWork, type Verdict } from "./state"
+import { branchOut, finish, proceed, restart, spent, start, work } from "./walk"
 
 const said = (given: Verdict) => given.note?.trim() || undefined
 
@@ -75,42 +17,107 @@ function told(draft: Draft, node: string, given: Verdict) {
 
 type Pass = PassNode | BranchNode
 
-/** The step once more, with a person's words; its loop begins to count anew. */
+/** What came back last: the review of a round, or the work that none has been made of. */
+const last = (draft: Draft, node: Pass): Leave | undefined => {
+  const { work: done, critic } = activityOf(draft, node.id)
+  return critic ?? done
+}
+
+/** Goes on from what came back last, as if it came back now. */
+function onFrom(draft: Draft, node: Pass, gate: GateWork, leave: Leave) {
+  const activity = activityOf(draft, node.id)
+  const critic = node.kind === "pass" && activity.critic ? node.step.critic : undefined
+  const pass: PassWork = {
+    type: "pass",
+    key: gate.key,
+    node: node.id,
+    role: critic ? "critic" : "work",
+    agent: leave.agent,
+    round: activity.round,
+    handoff: gate.handoff,
+    from: gate.from,
+  }
+  const came = { work: pass, leave }
+  if (node.kind === "branch") return go(draft, node, routeBranch(node.step, activity, leave), came)
+  if (critic) return go(draft, node, routeCritic(critic, node.step, activity, leave), came)
+  go(draft, node, routeWork(node.step, activity, leave), came)
+}
+
+/** The step once more, with a person's words; its rounds are counted anew. A review that was none is made again. */
 function once(draft: Draft, node: Pass, given: Verdict) {
   told(draft, node.id, given)
+  const anew = { repaired: false, clarified: 0, detoured: 0 }
   const { before: _dropped, ...rest } = activityOf(draft, node.id)
-  const next = { ...rest, round: rest.work ? rest.round + 1 : rest.round, repaired: false, clarified: 0, detoured: 0 }
-  draft.state.active[node.id] = next
+  const reviewer = node.kind === "pass" ? node.step.critic : undefined
+  if (reviewer && rest.work && rest.critic && unusable(rest.critic)) {
+    update(draft, node.id, anew)
+    return launch(draft, { node: node.id, role: "critic", agent: reviewer.agent, from: rest.work.agent })
+  }
+  const round = rest.work ? { round: rest.round + 1, base: rest.round } : {}
+  draft.state.active[node.id] = { ...rest, ...round, ...anew }
   work(draft, node)
 }
 
-// A person who lets a step pass has looked at it: what comes after may rely on it as far as they did.
-const accepted = (draft: Draft, node: Pass, given: Verdict) =>
-  finish(
-    draft,
-    node,
-    resultOf(draft, activityOf(draft, node.id), {
-      passed: true,
-      decision: "PROCEED",
-      reason: [`let through by ${given.by ?? "a person"}`, said(given)].filter(Boolean).join(": "),
-    }),
-  )
+const letThrough = (given: Verdict) =>
+  [`let through by ${given.by ?? "a person"}`, said(given)].filter(Boolean).join(": ")
+
+/**
+ * A person overrules what was said. About work that nobody has reviewed yet that is no review: its critic comes. A
+ * branch's vote is nobody's to change: what the votes come to can be overruled.
+ */
+function overruled(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
+  const activity = activityOf(draft, node.id)
+  if (node.kind === "branch") return finish(draft, node)
+  if (node.step.critic && activity.work && !activity.critic) {
+    update(draft, node.id, { allowed: letThrough(given) })
+    const pass: PassWork = { ...gate, type: "pass", role: "work", agent: node.step.agent, round: activity.round }
+    return go(draft, node, { go: "critic" }, { work: pass, leave: activity.work })
+  }
+  // A person who lets a step pass has looked at it: what comes after may rely on it as far as they did.
+  const more = { passed: true, decision: "PROCEED" as const, reason: letThrough(given) }
+  finish(draft, node, resultOf(draft, activity, more))
+}
+
+/** What was handed over is taken as it is; what it says holds, a no among it. */
+function asItIs(draft: Draft, node: Pass, gate: GateWork) {
+  const { critic, work: done } = activityOf(draft, node.id)
+  const leave = critic ?? done
+  if (!leave) return
+  const taken = { ...leave, problems: [] }
+  update(draft, node.id, critic ? { critic: taken } : { work: taken })
+  onFrom(draft, node, gate, taken)
+}
+
+function forget(draft: Draft, node: PlanNode) {
+  const { state } = draft
+  for (const id of [node.id, ...(node.kind === "parallel" ? node.branches.map((branch) => branch.id) : [])]) {
+    delete state.results[id]
+    delete state.active[id]
+  }
+}
+
+/** What a person said goes to every branch that has begun. */
+function toBranches(draft: Draft, node: PlanNode, given: Verdict) {
+  if (node.kind !== "parallel") return
+  for (const { id } of node.branches) if (draft.state.active[id]) told(draft, id, given)
+}
 
 /** The step that a gate sends back is done again, and everything between it and the gate. */
 function sentBack(draft: Draft, gate: GateNode, given: Verdict) {
   const { plan, state } = draft
   const from = plan.nodes.findIndex((node) => node.id === gate.on_reject)
   const target = plan.nodes[from]
-  if (!target || target.kind !== "pass") return end(draft, "stopped", said(given) ?? `rejected at ${gate.step.gate}`)
-  const before = state.results[target.id]
-  for (const node of plan.nodes.slice(from)) {
-    delete state.results[node.id]
-    delete state.active[node.id]
-    if (node.kind === "parallel") for (const branch of node.branches) delete state.results[branch.id]
-  }
+  if (!target) return end(draft, "stopped", said(given) ?? `rejected at ${gate.step.gate}`)
+  const rounds = state.results[target.id]?.rounds ?? 0
+  for (const node of plan.nodes.slice(from)) forget(draft, node)
   state.cursor = from
-  update(draft, target.id, { ...newActivity(target.id), round: (before?.rounds ?? 0) + 1 })
-  told(draft, target.id, { ...given, note: said(given) ?? `Adjustments required at ${gate.step.gate}` })
+  const why = { ...given, note: said(given) ?? `Adjustments required at ${gate.step.gate}` }
+  if (target.kind !== "pass") {
+    restart(draft, target)
+    return toBranches(draft, target, why)
+  }
+  update(draft, target.id, { ...newActivity(target.id), round: rounds + 1, base: rounds })
+  told(draft, target.id, why)
   work(draft, target)
 }
 
@@ -127,9 +134,9 @@ function atGate(draft: Draft, node: GateNode, given: Verdict) {
     return finish(draft, node, result)
   }
   if (given.verdict === "reject") return sentBack(draft, node, given)
-  const agent = draft.state.results[node.takes.at(-1) ?? node.on_reject ?? ""]?.agent
-  if (!agent) return ask(draft, node.id, "gate", node.step.gate)
   told(draft, node.id, given)
+  const agent = answerer(draft.plan, draft.state, node)
+  if (!agent) return ask(draft, node.id, "gate", node.step.gate)
   launch(draft, {
     node: node.id,
     role: "clarify",
@@ -139,25 +146,20 @@ function atGate(draft: Draft, node: GateNode, given: Verdict) {
   })
 }
 
-function atBudget(draft: Draft, node: Pass, given: Verdict) {
-  draft.state.grants += 1
-  told(draft, node.id, given)
-  const { work: done, critic } = activityOf(draft, node.id)
-  const reviewed = "critic" in node.step ? node.step.critic : undefined
-  // The pass that there was no budget for is the one that is due now.
-  if (done && !critic && reviewed)
-    return launch(draft, { node: node.id, role: "critic", agent: reviewed.agent, from: done.agent })
-  if (critic) update(draft, node.id, { round: activityOf(draft, node.id).round + 1 })
-  work(draft, node)
-}
-
-function atPass(draft: Draft, node: Pass, why: Why, given: Verdict) {
-  if (why === "budget") return atBudget(draft, node, given)
+function atPass(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
+  const { why } = gate
+  const leave = last(draft, node)
+  if (why === "budget") {
+    draft.state.grants += 1
+    told(draft, node.id, given)
+    return leave ? onFrom(draft, node, gate, leave) : work(draft, node)
+  }
   if (given.verdict === "question" || why === "failed") return once(draft, node, given)
   if ((why === "clarify" || why === "blocked") && said(given) !== undefined) return once(draft, node, given)
   // Nothing was left that could be taken as it is.
-  if (!activityOf(draft, node.id).work) return once(draft, node, given)
-  accepted(draft, node, given)
+  if (!leave) return once(draft, node, given)
+  if (why === "handoff") return asItIs(draft, node, gate)
+  overruled(draft, node, gate, given)
 }
 
 /** The branches that stood still for want of budget go on where they were. */
@@ -178,23 +180,20 @@ function granted(draft: Draft, node: ParallelNode, given: Verdict) {
 function atParallel(draft: Draft, node: PlanNode, given: Verdict) {
   const result = draft.state.results[node.id]
   if (given.verdict === "approve" && result) {
-    draft.state.results[node.id] = {
-      ...result,
-      passed: true,
-      decision: "PROCEED",
-      reason: said(given) ?? "let through",
-    }
+    const reason = letThrough(given)
+    draft.state.results[node.id] = { ...result, passed: true, decision: "PROCEED", reason }
     return proceed(draft)
   }
-  delete draft.state.results[node.id]
-  if (node.kind === "parallel") for (const branch of node.branches) delete draft.state.results[branch.id]
+  forget(draft, node)
   restart(draft, node)
-  if (node.kind === "parallel") for (const branch of node.branches) told(draft, branch.id, given)
+  toBranches(draft, node, given)
 }
 
-function atCondition(draft: Draft, node: PlanNode, given: Verdict) {
-  if (given.verdict !== "question") return restart(draft, node)
-  draft.state.skips[node.id] = said(given) ?? "left out by a person"
+function atCondition(draft: Draft, node: PlanNode | BranchNode, given: Verdict) {
+  const leaves = given.verdict === "question"
+  if (leaves) draft.state.skips[node.id] = said(given) ?? "left out by a person"
+  if (node.kind === "branch") return leaves ? branchOut(draft, node) : start(draft, node)
+  if (!leaves) return restart(draft, node)
   delete draft.state.active[node.id]
   proceed(draft)
 }
@@ -218,10 +217,10 @@ export function answer(draft: Draft, key: string, given: Verdict) {
 
 function decided(draft: Draft, node: PlanNode | BranchNode, gate: GateWork, given: Verdict) {
   if (node.kind === "gate" && gate.why === "gate") return atGate(draft, node, given)
+  if (gate.why === "condition") return atCondition(draft, node, given)
   // Whoever was to answer a question at the gate did not: the gate is asked again as it is.
+  if (node.kind === "gate") return ask(draft, node.id, "gate", node.step.gate)
   if (node.kind === "parallel" && gate.why === "budget") return granted(draft, node, given)
-  if (node.kind === "gate" && gate.why === "failed") return ask(draft, node.id, "gate", node.step.gate)
-  if (gate.why === "condition" && node.kind !== "branch") return atCondition(draft, node, given)
-  if (node.kind === "pass" || node.kind === "branch") return atPass(draft, node, gate.why, given)
+  if (node.kind === "pass" || node.kind === "branch") return atPass(draft, node, gate, given)
   atParallel(draft, node, given)
 }

@@ -8,16 +8,18 @@ import {
   isParallel,
   isPass,
   KINDS,
-  PassStep,
+  Detour,
   type Critic,
   type FlowDefinition,
+  type GateStep,
   type ParallelStep,
+  type PassStep,
   type Step,
   type StepKey,
 } from "./definition"
 import { expressionFault, holes, type Scope } from "./expression"
 import { meant } from "./nearest"
-import { measurable } from "./text"
+import { clear, measurable } from "./text"
 
 export type Path = (string | number)[]
 
@@ -88,37 +90,60 @@ function template(text: string | undefined, { path, scope }: Place, faults: Flow
   }
 }
 
-function criteria(lines: readonly string[] | undefined, path: Path, faults: FlowFault[]) {
-  for (const [index, line] of (lines ?? []).entries()) {
-    if (measurable(line)) continue
-    faults.push({
-      path: [...path, index],
-      message: `"${line}" cannot be measured; say what is counted or what must pass`,
-    })
+/** Lines of words; what is filled in when the run begins cannot be judged before. */
+function lines(given: readonly string[] | undefined, { path, scope }: Place, faults: FlowFault[], why: Judge) {
+  for (const [index, line] of (given ?? []).entries()) {
+    const at = [...path, index]
+    template(line, { path: at, scope }, faults)
+    const found = holes(line).length > 0 ? undefined : why(line)
+    if (found) faults.push({ path: at, message: found })
   }
 }
 
-function critic(step: Critic | undefined, { path, scope }: Place, faults: FlowFault[]) {
+type Judge = (line: string) => string | undefined
+
+const criterion: Judge = (line) =>
+  measurable(line) ? undefined : `"${line}" cannot be measured; say what is counted or what must pass`
+
+const constraint: Judge = (line) =>
+  clear(line) ? undefined : `"${line}" means something else to everybody; say how much, or what must not happen`
+
+const fine: Judge = () => undefined
+
+const below = ({ path, scope }: Place, ...more: Path): Place => ({ path: [...path, ...more], scope })
+
+function critic(step: Critic | undefined, place: Place, faults: FlowFault[]) {
   if (!step) return
-  template(step.objective, { path: [...path, "critic", "objective"], scope }, faults)
-  criteria(step.success_criteria, [...path, "critic", "success_criteria"], faults)
+  template(step.objective, below(place, "critic", "objective"), faults)
+  lines(step.success_criteria, below(place, "critic", "success_criteria"), faults, criterion)
+  lines(step.constraints, below(place, "critic", "constraints"), faults, constraint)
 }
 
-function pass(step: Branch | PassStep, place: Place, faults: FlowFault[], detours: readonly string[]) {
-  const { path, scope } = place
-  template(step.objective, { path: [...path, "objective"], scope }, faults)
-  template(step.deliverable, { path: [...path, "deliverable"], scope }, faults)
-  template(step.spec_path, { path: [...path, "spec_path"], scope }, faults)
-  for (const [index, file] of (step.files ?? []).entries())
-    template(file, { path: [...path, "files", index], scope }, faults)
-  criteria(step.success_criteria, [...path, "success_criteria"], faults)
-  earlier(step.takes, [...path, "takes"], scope, faults)
+function pass(step: Branch | PassStep | Detour, place: Place, faults: FlowFault[], detours: readonly string[]) {
+  template(step.objective, below(place, "objective"), faults)
+  template(step.deliverable, below(place, "deliverable"), faults)
+  lines(step.files, below(place, "files"), faults, fine)
+  lines(step.success_criteria, below(place, "success_criteria"), faults, criterion)
+  lines(step.constraints, below(place, "constraints"), faults, constraint)
+  if ("spec_path" in step) template(step.spec_path, below(place, "spec_path"), faults)
+  if ("takes" in step) earlier(step.takes, [...place.path, "takes"], place.scope, faults)
   if ("critic" in step) critic(step.critic, place, faults)
   if (!("detours" in step)) return
   for (const [index, id] of (step.detours ?? []).entries()) {
     if (detours.includes(id)) continue
-    faults.push({ path: [...path, "detours", index], message: `there is no detour "${id}".${meant(id, detours)}` })
+    faults.push({
+      path: [...place.path, "detours", index],
+      message: `there is no detour "${id}".${meant(id, detours)}`,
+    })
   }
+}
+
+function gate(step: GateStep, place: Place, faults: FlowFault[]) {
+  template(step.gate, below(place, "gate"), faults)
+  lines(step.items, below(place, "items"), faults, fine)
+  for (const [name, text] of Object.entries(step.options ?? {})) template(text, below(place, "options", name), faults)
+  earlier(step.takes, [...place.path, "takes"], place.scope, faults)
+  if (step.on_reject) earlier([step.on_reject], [...place.path, "on_reject"], place.scope, faults)
 }
 
 function earlier(ids: readonly string[] | undefined, path: Path, scope: Scope, faults: FlowFault[]) {
@@ -148,12 +173,7 @@ function step(each: Step, place: Place, faults: FlowFault[], detours: readonly s
   expression(each.when, { path: [...path, "when"], scope }, faults)
   if (isPass(each)) return pass(each, place, faults, detours)
   if (isParallel(each)) return parallel(each, place, faults)
-  if (isGate(each)) {
-    for (const [index, item] of each.items.entries()) template(item, { path: [...path, "items", index], scope }, faults)
-    earlier(each.takes, [...path, "takes"], scope, faults)
-    if (each.on_reject) earlier([each.on_reject], [...path, "on_reject"], scope, faults)
-    return
-  }
+  if (isGate(each)) return gate(each, place, faults)
   if (!isFlow(each)) return
   for (const [name, value] of Object.entries(each.with ?? {}))
     template(value, { path: [...path, "with", name], scope }, faults)
@@ -183,11 +203,7 @@ export function checkFlow(value: unknown): Checked {
   const rawSteps = Array.isArray(value["steps"]) ? value["steps"] : []
   const rawDetours = Array.isArray(value["detours"]) ? value["detours"] : []
   const inputs = isRecord(value["inputs"]) ? Object.keys(value["inputs"]) : []
-  const detours = rawDetours
-    .slice(0, 50)
-    .map((each, index) =>
-      read<PassStep>(PassStep.omit({ detours: true, critic: true }), each, ["detours", index], faults),
-    )
+  const detours = rawDetours.slice(0, 50).map((each, index) => read<Detour>(Detour, each, ["detours", index], faults))
   const ids = detours.flatMap((each) => each?.id ?? [])
   const steps = rawSteps.slice(0, 2_000).map((each, index) => readStep(each, ["steps", index], faults))
   const known = checkSteps(
@@ -197,12 +213,12 @@ export function checkFlow(value: unknown): Checked {
     faults,
   )
   for (const [index, each] of detours.entries())
-    if (each) step(each, { path: ["detours", index], scope: { steps: known, inputs } }, faults, [])
+    if (each) pass(each, { path: ["detours", index], scope: { steps: known, inputs } }, faults, [])
   template(outline?.feature, { path: ["feature"], scope: { inputs } }, faults)
   if (faults.length > 0 || !outline) return { ok: false, faults }
   const { steps: _steps, detours: _detours, ...around } = outline
   return { ok: true, flow: { ...around, steps: steps.flatMap((each) => each ?? []), ...detourList(detours) } }
 }
 
-const detourList = (detours: readonly (PassStep | undefined)[]) =>
+const detourList = (detours: readonly (Detour | undefined)[]) =>
   detours.length === 0 ? {} : { detours: detours.flatMap((each) => each ?? []) }

@@ -1,8 +1,9 @@
 import type { DecisionArtifact } from "../domain/artifact"
+import { findingsOf } from "../domain/outcome"
 import type { OutputStatus, ReviewDecision, WorkOutput } from "../domain/output"
 import { IMPLIED, type Envelope, type EnvelopeMeta, type EnvelopeStatus, type Routing } from "./envelope"
 import { carry, noteOf, type Held, type Identity, type StepNote, type Viewed } from "./note"
-import { commands, concern, finding, lossOf, only, outputOf, produced, summaryOf } from "./view"
+import { commands, concern, finding, LEVEL, lossOf, only, outputOf, produced, summaryOf } from "./view"
 
 const HOLDS = ["summary.generated_summary", "artifacts.finding"]
 
@@ -16,6 +17,14 @@ const WAY = {
 /** Where an output would go next that does not say so itself. */
 function routing(output: WorkOutput, status: EnvelopeStatus): Routing {
   const { decision, decision_reason } = output.summary
+  const high = findingsOf(output).filter(({ severity }) => LEVEL[severity] === "HIGH").length
+  // Whoever found something grave and did not decide cannot have meant to go on over it.
+  if (decision === undefined && status !== "BLOCKED" && high > 0)
+    return {
+      recommendation: "LOOP",
+      can_further_iteration_help: true,
+      reason: `${high} ${high === 1 ? "concern is" : "concerns are"} HIGH, and nothing was decided about going on`,
+    }
   const recommendation = decision && status !== "BLOCKED" ? WAY[decision] : IMPLIED[status]
   return {
     recommendation,

@@ -109,6 +109,19 @@ function decisionOf(output: WorkOutput, note: StepNote): PhaseDecision {
   return "PROCEED"
 }
 
+// The most that a response holds, in characters.
+const LONGEST = 20_000
+
+/**
+ * What the agent itself sent as its summary is not cut to its tokens: its length is held against it. One that is blank
+ * or that no response could hold is held against it too, and the view stays one that can be read.
+ */
+function summary(output: WorkOutput, note: StepNote, count: Count): string {
+  const own = note.context_summary?.trim()
+  if (own) return own.slice(0, LONGEST).toWellFormed()
+  return within(summaryOf(output, note).trim(), SUMMARY_TOKENS, count) || output.status
+}
+
 export type PhaseFrame = { task_id: string; phase: Phase; count: Count }
 
 /** An output as the response of a phase. Findings that the agent gave in another form than its phase's are derived. */
@@ -121,8 +134,7 @@ export function toPhase(output: WorkOutput, { task_id, phase, count }: PhaseFram
     status: note.status ?? STATUS[output.status],
     decision: note.decision ?? decisionOf(output, note),
     findings: said?.success ? said.data : DERIVED[phase](output),
-    // What the agent itself sent as its summary is never cut: it is refused where it is too long.
-    context_summary: note.context_summary ?? (within(summaryOf(output, note), SUMMARY_TOKENS, count) || output.status),
+    context_summary: summary(output, note, count),
     ...(note.tokens_used === undefined ? {} : { tokens_used: note.tokens_used }),
     issues: note.issues ?? (output.completion_reason ? [output.completion_reason] : []),
   })

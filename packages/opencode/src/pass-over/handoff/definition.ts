@@ -63,6 +63,10 @@ export const PassStep = z.strictObject({
   critic: Critic.optional(),
   detours: z.array(StepID).max(10).optional(),
   rounds: z.int().min(1).max(10).optional().describe("How often it may loop on its own recommendation"),
+  advisory: z
+    .boolean()
+    .optional()
+    .describe("What it finds is what it is for: its STOP or ESCALATE ends the step as not passed, and the run goes on"),
   budget: StepBudget.optional(),
   policy: InlineOverride.optional(),
   model: z.string().min(1).optional(),
@@ -72,10 +76,34 @@ export const PassStep = z.strictObject({
 })
 export type PassStep = z.infer<typeof PassStep>
 
-export const Branch = PassStep.omit({ critic: true, detours: true }).extend({
+export const Branch = PassStep.omit({
+  critic: true,
+  detours: true,
+  rounds: true,
+  advisory: true,
+  on_failure: true,
+}).extend({
   weight: z.number().positive().optional(),
+  on_failure: z
+    .literal("continue", "a branch that fails is a vote against; what follows is for `on_failure` of the parallel step")
+    .optional(),
 })
 export type Branch = z.infer<typeof Branch>
+
+/** What a step may ask for in between. When it is made, with what, and what comes of it, is that step's. */
+export const Detour = PassStep.pick({
+  id: true,
+  agent: true,
+  objective: true,
+  deliverable: true,
+  success_criteria: true,
+  constraints: true,
+  files: true,
+  policy: true,
+  model: true,
+  timeout_ms: true,
+})
+export type Detour = z.infer<typeof Detour>
 
 /** Several pieces of work side by side, and when they have passed together. */
 export const ParallelStep = z.strictObject({
@@ -159,10 +187,7 @@ const around = {
 export const FlowDefinition = z.strictObject({
   ...around,
   steps: z.array(Step).min(1).max(2_000),
-  detours: z
-    .array(PassStep.omit({ detours: true, critic: true }))
-    .max(50)
-    .optional(),
+  detours: z.array(Detour).max(50).optional(),
 })
 export type FlowDefinition = z.infer<typeof FlowDefinition>
 

@@ -55,8 +55,8 @@ function nextKey({ state }: Draft, node: string, mark: "#" | "?"): string {
   return `${name}${number}`
 }
 
-function handedOver({ state, at }: Draft, from: string, to: string): number {
-  const number = state.log.length + 1
+function handedOver({ plan, state, at }: Draft, from: string, to: string): number {
+  const number = plan.first_handoff + state.log.length
   state.log.push({
     id: packageID(number),
     timestamp: new Date(at).toISOString(),
@@ -67,10 +67,18 @@ function handedOver({ state, at }: Draft, from: string, to: string): number {
   return number
 }
 
-export function logged({ state }: Draft, handoff: number, status: RunState["log"][number]["status"]) {
-  const entry = state.log[handoff - 1]
-  if (entry) state.log[handoff - 1] = { ...entry, status }
+export function logged({ plan, state }: Draft, handoff: number, status: RunState["log"][number]["status"]) {
+  const at = handoff - plan.first_handoff
+  const entry = state.log[at]
+  if (entry) state.log[at] = { ...entry, status }
 }
+
+/** Whose work a run ends with. */
+export const lastAgent = (plan: FlowPlan, { results }: RunState) =>
+  plan.nodes
+    .flatMap((node) => [node.id, ...(node.kind === "parallel" ? node.branches.map(({ id }) => id) : [])])
+    .flatMap((id) => results[id] ?? [])
+    .findLast(({ agent, skipped: left }) => agent !== null && !left)?.agent ?? undefined
 
 /** Who hands the work over: the agent whose result goes along, or the one that runs the flow. */
 export function handing({ plan, state }: Draft, takes: readonly string[]): string {
@@ -162,6 +170,7 @@ export function resultOf(draft: Draft, activity: Activity, more: Partial<StepRes
     cost,
     cached: work?.cached ?? false,
     veto: work?.veto ?? false,
+    ...(activity.allowed === undefined ? {} : { decision: "PROCEED" as const, reason: activity.allowed }),
     ...more,
   }
 }
@@ -176,6 +185,9 @@ export const skipped = (draft: Draft, node: string, reason: string) =>
 
 export function end(draft: Draft, status: "completed" | "stopped" | "cancelled", reason: string | null) {
   dropAll(draft)
+  // What the run comes to is handed to whoever started it.
+  const home = handedOver(draft, lastAgent(draft.plan, draft.state) ?? ORIGINATOR, draft.plan.originator ?? ORIGINATOR)
+  logged(draft, home, "completed")
   draft.state.status = status
   draft.state.reason = reason
   draft.state.paused = false

@@ -29,7 +29,7 @@ export function go(draft: Draft, node: PassLike, way: Way, came: Came) {
     return launch(draft, { ...base, role: "repair", agent: leave.agent, problems: way.problems, repairs })
   }
   if (way.go === "detour") {
-    const detour = draft.plan.detours.find((each) => each.step.id === way.to)
+    const detour = draft.plan.detours.find((each) => each.scope === node.scope && each.step.id === way.to)
     update(draft, node.id, { detoured: activity.detoured + 1 })
     if (detour) return launch(draft, { ...base, role: "detour", agent: detour.step.agent, detour: detour.id })
   }

@@ -71,7 +71,7 @@ function left(draft: Draft, key: string, leave: Leave) {
     const activity = update(draft, node.id, { critic: leave })
     return go(draft, node, routeCritic(node.step.critic, node.step, activity, leave), { work: pass, leave })
   }
-  const { critic: _answered, ...rest } = activityOf(draft, node.id)
+  const { critic: _answered, allowed: _about, ...rest } = activityOf(draft, node.id)
   draft.state.active[node.id] = { ...rest, work: leave }
   go(draft, node, routeWork(node.step, activityOf(draft, node.id), leave), { work: pass, leave })
 }

@@ -1,5 +1,5 @@
 import { SUMMARY_TOKENS } from "./phase-rule"
-import { kindOf, type Acknowledgment, type Handoff, type HandoffDraft, type PackageKind } from "./package"
+import { kindOf, type Handoff, type HandoffDraft, type PackageKind } from "./package"
 import { clear, measurable, problem, vague, type Count, type Problem } from "./text"
 
 export type Receiving = {
@@ -85,11 +85,3 @@ export function packageProblems(draft: HandoffDraft, receiving: Receiving): Prob
     ...NEEDS[kindOf(draft)](handoff),
   ]
 }
-
-/** The acknowledgement that says what is wrong with a package, as `003` words it. */
-export const sentBack = (problems: readonly Problem[]): Acknowledgment => ({
-  received: true,
-  understood: "partial",
-  blockers: problems.map(({ message }) => message),
-  action: "request_clarification",
-})

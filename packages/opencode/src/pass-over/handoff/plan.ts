@@ -20,6 +20,9 @@ export type PlanScope = {
   with: Record<string, string>
   defaults: Record<string, string>
   feature: string | null
+  /** What its flow allows: it holds for all of its steps and for those of the flows in it. */
+  policy: NonNullable<FlowDefinition["policy"]>
+  budget: NonNullable<FlowDefinition["budget"]>
   /** The ids that its own conditions use, and the steps that they mean: a sub-flow stands for its last step. */
   ids: Record<string, string>
 }
@@ -41,8 +44,8 @@ export type FlowPlan = {
   /** Where each session's handoffs are kept; null where they are not. */
   archive: string | null
   run_base: string
-  budget: NonNullable<FlowDefinition["budget"]>
-  policy: NonNullable<FlowDefinition["policy"]>
+  /** The number of its first handoff: those of a session's runs go on behind one another. */
+  first_handoff: number
   scopes: PlanScope[]
   nodes: PlanNode[]
   detours: PassNode[]
@@ -59,6 +62,9 @@ type Building = {
   nodes: PlanNode[]
   detours: PassNode[]
   flows: ReadonlyMap<string, FlowDefinition>
+  /** Flows whose files are not in order. */
+  broken: ReadonlySet<string>
+  archive: string | null
 }
 
 const MOST_NODES = 5_000
@@ -93,11 +99,14 @@ function place(building: Building, flow: FlowDefinition, inside: Inside) {
     guards: [...inside.guards, ...(when === undefined ? [] : [{ text: when, scope }])],
   })
   const ids: Record<string, string> = building.scopes[scope]?.ids ?? {}
+  // Where a step begins: a sub-flow at its first step.
+  const firsts: Record<string, string> = {}
   const taken = (takes: readonly string[] | undefined) =>
     takes?.map((id) => ids[id] ?? `${prefix}${id}`) ?? [before(building) ?? []].flat()
   for (const step of flow.steps) {
     if (building.nodes.length > MOST_NODES) throw new Refused(`the flow has more than ${MOST_NODES} steps`)
     const here = at(step.id, step.when)
+    const begun = building.nodes.length
     if (isPass(step)) building.nodes.push({ ...here, kind: "pass", step, takes: taken(step.takes) })
     if (isParallel(step)) {
       const { parallel, ...rest } = step
@@ -108,18 +117,18 @@ function place(building: Building, flow: FlowDefinition, inside: Inside) {
       building.nodes.push({ ...here, kind: "parallel", step: rest, branches })
     }
     if (isGate(step)) {
-      const again = step.on_reject
-        ? `${prefix}${step.on_reject}`
-        : building.nodes.findLast((node) => node.kind === "pass")?.id
+      const nearest = (kind: PlanNode["kind"]) => building.nodes.findLast((node) => node.kind === kind)?.id
+      const again = step.on_reject ? firsts[step.on_reject] : (nearest("pass") ?? nearest("parallel"))
       building.nodes.push({ ...here, kind: "gate", step, takes: taken(step.takes), on_reject: again ?? null })
     }
     if (isFlow(step)) {
       sub(building, { name: step.flow, with: step.with ?? {}, step: here.id }, { ...inside, guards: here.guards })
     }
     ids[step.id] = isFlow(step) ? (before(building) ?? here.id) : here.id
+    firsts[step.id] = building.nodes[begun]?.id ?? here.id
   }
   for (const step of flow.detours ?? [])
-    building.detours.push({ ...at(step.id, step.when), kind: "pass", step, takes: [] })
+    building.detours.push({ ...at(step.id, undefined), kind: "pass", step, takes: [] })
 }
 
 type Called = { name: string; with: Record<string, string>; step: string }
@@ -130,19 +139,16 @@ function sub(building: Building, called: Called, inside: Inside) {
       `the flow "${called.name}" contains itself: ${[...inside.above, called.name].join(" > ")}`,
       called.step,
     )
-  const flow = building.flows.get(called.name)
-  if (!flow)
-    throw new Refused(`there is no flow "${called.name}".${meant(called.name, building.flows.keys())}`, called.step)
+  const { flows, broken } = building
+  if (broken.has(called.name))
+    throw new Refused(`the flow "${called.name}" is not in order; pass-over flow validate says why`, called.step)
+  const flow = flows.get(called.name)
+  if (!flow) throw new Refused(`there is no flow "${called.name}".${meant(called.name, flows.keys())}`, called.step)
   const missing = required(flow).filter((name) => called.with[name] === undefined)
   if (missing.length > 0) throw new Refused(`the flow "${called.name}" also needs: ${missing.join(", ")}`, called.step)
-  building.scopes.push({
-    prefix: `${called.step}.`,
-    parent: inside.scope,
-    with: called.with,
-    defaults: defaultsOf(flow),
-    feature: flow.feature ?? null,
-    ids: {},
-  })
+  building.scopes.push({ ...scopeOf(flow), prefix: `${called.step}.`, parent: inside.scope, with: called.with })
+  // A flow whose handoffs are to be kept is not without them where it is a step of another.
+  building.archive ??= archiveOf(flow)
   place(building, flow, {
     scope: building.scopes.length - 1,
     guards: inside.guards,
@@ -156,17 +162,27 @@ export const required = (flow: FlowDefinition) =>
     input.default === undefined && input.required !== false ? [name] : [],
   )
 
+const archiveOf = (flow: FlowDefinition) => (flow.archive === true ? ARCHIVE : flow.archive || null)
+
+const scopeOf = (flow: FlowDefinition): PlanScope => ({
+  prefix: "",
+  parent: null,
+  with: {},
+  defaults: defaultsOf(flow),
+  feature: flow.feature ?? null,
+  policy: flow.policy ?? {},
+  budget: flow.budget ?? {},
+  ids: {},
+})
+
 /** Puts a flow and all its sub-flows together, or says why that cannot be. */
-export function planFlow(flow: FlowDefinition, flows: ReadonlyMap<string, FlowDefinition>): Planned {
-  const root: PlanScope = {
-    prefix: "",
-    parent: null,
-    with: {},
-    defaults: defaultsOf(flow),
-    feature: flow.feature ?? null,
-    ids: {},
-  }
-  const building: Building = { scopes: [root], nodes: [], detours: [], flows }
+export function planFlow(
+  flow: FlowDefinition,
+  flows: ReadonlyMap<string, FlowDefinition>,
+  broken: ReadonlySet<string> = new Set(),
+): Planned {
+  const scopes = [scopeOf(flow)]
+  const building: Building = { scopes, nodes: [], detours: [], flows, broken, archive: archiveOf(flow) }
   try {
     place(building, flow, { scope: 0, guards: [], above: [flow.name] })
   } catch (error) {
@@ -174,16 +190,15 @@ export function planFlow(flow: FlowDefinition, flows: ReadonlyMap<string, FlowDe
       return { ok: false, message: error.message, ...(error.step === undefined ? {} : { step: error.step }) }
     throw error
   }
-  const { scopes, nodes, detours } = building
+  const { nodes, detours, archive } = building
   return {
     ok: true,
     plan: {
       name: flow.name,
       originator: flow.originator ?? null,
-      archive: flow.archive === true ? ARCHIVE : flow.archive || null,
+      archive,
       run_base: flow.run_base ?? RUN_BASE,
-      budget: flow.budget ?? {},
-      policy: flow.policy ?? {},
+      first_handoff: 1,
       scopes,
       nodes,
       detours,

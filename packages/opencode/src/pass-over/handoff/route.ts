@@ -32,6 +32,13 @@ export function passed(leave: Leave): boolean {
   return response.phase !== "parallel" || response.findings.aggregation.overall_passed
 }
 
+/** A leave that says nothing about what it is about: it broke, was not understood, or is not in order. */
+export const unusable = ({ failure, acknowledgment, problems }: Leave) =>
+  failure !== undefined || problems.length > 0 || (acknowledgment !== undefined && unclear(acknowledgment).length > 0)
+
+/** How many rounds there have been since they were last counted anew. */
+const roundsOf = ({ round, base = 0 }: Activity) => round - base
+
 /** What comes before all else: a step that broke, was not understood, or handed over badly. */
 function trouble(step: Pick<PassStep, "on_failure">, activity: Activity, leave: Leave): Way | undefined {
   if (leave.failure) {
@@ -78,13 +85,16 @@ const bound = (rounds: number) => `the bound of ${rounds} round${rounds === 1 ? 
 /** From what the worker left. With a critic, whether to loop is the critic's to say. */
 export function routeWork(step: PassStep, activity: Activity, leave: Leave): Way {
   const first = trouble(step, activity, leave) ?? human(leave)
+  // A review that finds something has done what it is for.
+  const told = step.advisory === true && first?.go === "ask" && (first.why === "stop" || first.why === "escalate")
+  if (told) return { go: "on" }
   if (first) return first
   const { routing } = leave.envelope
   if (routing.recommendation === "DETOUR") return detour(step, activity, leave)
   if (step.critic) return { go: "critic" }
   if (routing.recommendation !== "LOOP" || step.rounds === undefined) return { go: "on" }
   if (routing.can_further_iteration_help === false) return ask("loop", `no further round can help: ${routing.reason}`)
-  if (activity.round >= step.rounds) return ask("loop", `${bound(step.rounds)}: ${routing.reason}`)
+  if (roundsOf(activity) >= step.rounds) return ask("loop", `${bound(step.rounds)}: ${routing.reason}`)
   return { go: "again" }
 }
 
@@ -102,7 +112,7 @@ export function routeCritic(critic: Critic, step: PassStep, activity: Activity, 
       "loop",
       `round ${activity.round} brought no improvement (${concerns.length} concerns): ${routing.reason}`,
     )
-  if (activity.round >= critic.rounds) return ask("loop", `${bound(critic.rounds)}: ${routing.reason}`)
+  if (roundsOf(activity) >= critic.rounds) return ask("loop", `${bound(critic.rounds)}: ${routing.reason}`)
   return { go: "again" }
 }
 

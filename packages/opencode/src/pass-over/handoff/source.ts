@@ -41,6 +41,17 @@ function placeOf(document: Document, lines: LineCounter, fault: FlowFault) {
 
 const told = ({ path, message }: FlowFault) => (path.length === 0 ? message : `${path.join(".")}: ${message}`)
 
+const toSource = (document: Document, lines: LineCounter, faults: readonly FlowFault[]): SourceFault[] =>
+  faults
+    .map((fault) => ({ ...placeOf(document, lines, fault), message: told(fault) }))
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+
+/** Faults that were found in a flow that can be read, with their places in its text. */
+export function placed(text: string, faults: readonly FlowFault[]): SourceFault[] {
+  const lineCounter = new LineCounter()
+  return toSource(parseDocument(text, { lineCounter, prettyErrors: false }), lineCounter, faults)
+}
+
 /** A flow as text, YAML or JSON: read, or all its faults with their places. It never throws. */
 export function parseFlow(text: string): FlowSource {
   if (text.length > LARGEST)
@@ -58,8 +69,7 @@ export function parseFlow(text: string): FlowSource {
     // Aliases that hold aliases grow without end; a flow has no need of more than a few.
     const checked = checkFlow(document.toJS({ maxAliasCount: 50 }))
     if (checked.ok) return checked
-    const faults = checked.faults.map((fault) => ({ ...placeOf(document, lines, fault), message: told(fault) }))
-    return { ok: false, faults: faults.toSorted((a, b) => a.line - b.line || a.column - b.column) }
+    return { ok: false, faults: toSource(document, lines, checked.faults) }
   } catch (error) {
     return {
       ok: false,

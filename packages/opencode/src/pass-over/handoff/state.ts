@@ -104,6 +104,10 @@ export type Work = PassWork | GateWork
 export type Activity = {
   node: string
   round: number
+  /** The rounds that were made before they are counted anew. */
+  base?: number
+  /** A person goes on over what the worker said: who, in words. Its review still comes. */
+  allowed?: string
   /** The worker's last word. */
   work?: Leave
   /** The critic's last word, and how many concerns it had one round earlier. */

@@ -2,9 +2,12 @@ import type { ExpectedOutputType } from "../domain/request"
 import { nodeOfWork, roleOf } from "./draft"
 import { fill } from "./expression"
 import { packageID, type Expectations, type HandoffDraft, type PackageContext, type PackageKind } from "./package"
-import { OUTPUT_OF, PhaseRequest, type Phase } from "./phase"
+import { OUTPUT_OF, PhaseRequest } from "./phase"
 import { featureOf, type BranchNode, type FlowPlan, type PassNode, type PlanNode } from "./plan"
-import { newActivity, type Activity, type PassWork, type RunState, type Words } from "./state"
+import { settingsOf, type PassSettings } from "./setting"
+import { newActivity, type PassWork, type RunState, type Words } from "./state"
+import { answerForm, CLARIFY, EXPECTED, REPAIR } from "./task-form"
+import { wordsFor, type TaskContext as Context, type TaskWords } from "./task-words"
 import { wordsOf } from "./values"
 import { yaml } from "./yaml"
 
@@ -24,9 +27,8 @@ export type Task = {
   request?: PhaseRequest
   handoff: HandoffDraft
   step: PassNode["step"] | BranchNode["step"]
+  settings: PassSettings
 }
-
-type Context = { plan: FlowPlan; state: RunState; work: PassWork; node: PlanNode | BranchNode; activity: Activity }
 
 const KIND = {
   work: "sequential",
@@ -131,81 +133,7 @@ function dataOf({ activity, work }: Context, handoff: HandoffDraft): Task["data"
   ]
 }
 
-const FORMS: Record<Phase, string> = {
-  research:
-    '{"existing_implementations":[{"file":"","description":"","relevance":"high|medium|low"}],"conflicts":[{"type":"naming|pattern|dependency","description":"","severity":"critical|warning|info"}],"patterns_found":[{"file":"","pattern":"","recommendation":""}],"recommendations":[""]}',
-  write:
-    '{"files_created":[{"path":"","purpose":""}],"files_modified":[{"path":"","changes":""}],"tests_written":[{"path":"","test_count":0,"coverage_areas":[""]}],"implementation_notes":[""]}',
-  validate:
-    '{"checks":{"types":{"passed":true,"errors":[],"warnings":[]},"lint":{"passed":true,"errors":[],"warnings":[]},"tests":{"passed":true,"total":0,"passed_count":0,"failed_count":0,"coverage":0,"failures":[]},"security":{"passed":true,"issues":[]}},"overall_passed":true,"blocking_issues":[],"warnings":[]} (only the checks that you made)',
-  parallel:
-    '{"results":[{"task_id":"","type":"","passed":true,"summary":"","details":{}}],"aggregation":{"total":0,"passed":0,"failed":0,"rule":"","overall_passed":true}}',
-}
-
-function answerForm(phase: Phase | undefined, critic: boolean): string[] {
-  return [
-    "Return with pass_over_return as always. What the next step has to know besides, put into `artifacts` as one",
-    'message with role "internal" whose content is JSON: {"handoff": {…}} with any of these fields:',
-    '- "context_summary": files, patterns and decisions for the next step, at most 500 tokens, no copied code',
-    ...(phase ? ['- "decision": "PROCEED", "STOP" or "CLARIFY"', `- "findings": ${FORMS[phase]}`] : []),
-    '- "artifacts": [{"path":"","type":"spec|code|doc|config","description":""}] for every file that you made',
-    '- "open_questions": [{"question":"","priority":"high|medium|low"}]',
-    '- "assumptions": [{"assumption":"","why":"","impact_if_wrong":""}]',
-    `- "routing": {"recommendation":"CONTINUE|LOOP|DETOUR|ESCALATE",${critic ? '"can_further_iteration_help":true,' : ""}"reason":""}`,
-    '- "acknowledgment": if the handoff cannot be worked with: {"received":true,"understood":"partial","blockers":[""],"action":"request_clarification"}; then return with status "partial" and nothing else',
-  ]
-}
-
-type Words3 = { objective: string; constraints: string[]; success_criteria: string[]; deliverable?: string }
-
-const lines = (values: readonly string[] | undefined) => [...(values ?? [])]
-
-/** The words of a pass by its role; none of them comes from what a model said. */
-function wordsFor(context: Context, own: PassNode["step"] | BranchNode["step"]): Words3 {
-  const { plan, state, work, node, activity } = context
-  const say = (text: string) => fill(text, wordsOf(plan, state, node.scope, work.round))
-  const critic = "critic" in own ? own.critic : undefined
-  if (roleOf(work) === "critic" && critic && work.role !== "clarify") {
-    return {
-      objective: say(critic.objective),
-      constraints: lines(critic.constraints),
-      success_criteria: [...lines(critic.success_criteria), ...lines(own.success_criteria)],
-      deliverable: "A verdict with every concern and its place",
-    }
-  }
-  const detour = plan.detours.find((each) => each.id === work.detour)
-  if (work.role === "detour" && detour) {
-    return {
-      objective: say(detour.step.objective),
-      constraints: lines(detour.step.constraints),
-      success_criteria: lines(detour.step.success_criteria),
-    }
-  }
-  const again =
-    work.role === "work" && activity.critic
-      ? " The review of your last round goes along: deal with every concern of it."
-      : ""
-  return {
-    objective: `${say(own.objective)}${again}`,
-    constraints: lines(own.constraints),
-    success_criteria: lines(own.success_criteria),
-    ...(own.deliverable ? { deliverable: say(own.deliverable) } : {}),
-  }
-}
-
-const CLARIFY =
-  "An agent that took over from you, or a person, needs to know more before it can go on. Answer the questions in the data below: return the answer as context_summary. Change nothing."
-const REPAIR =
-  "Your handoff cannot be passed on as it is; the reasons are in the data below. Your work stands: correct the handoff and return again."
-
-const EXPECTED = {
-  structured_findings: "report",
-  files_changed: "artifacts",
-  validation_result: "decision",
-  aggregated_results: "mixed",
-} as const
-
-function requestOf(context: Context, step: Task["step"], words: Words3): PhaseRequest | undefined {
+function requestOf(context: Context, step: Task["step"], words: TaskWords): PhaseRequest | undefined {
   const { plan, state, work, node } = context
   if (step.phase === undefined || roleOf(work) === "critic" || work.role === "clarify") return undefined
   const before = taken(context)?.summary
@@ -213,13 +141,13 @@ function requestOf(context: Context, step: Task["step"], words: Words3): PhaseRe
     task_id: node.id.slice(0, 200),
     phase: step.phase,
     context: {
-      feature: featureOf(plan, node.scope, state.inputs).slice(0, 2_000),
+      feature: featureOf(plan, node.scope, state.inputs).trim().slice(0, 2_000).trim() || plan.name,
       ...(step.spec_path ? { spec_path: fill(step.spec_path, wordsOf(plan, state, node.scope)) || null } : {}),
       relevant_files: filesOf(context, step),
       constraints: words.constraints,
       ...(before ? { previous_findings: before } : {}),
     },
-    instructions: words.objective.slice(0, 20_000),
+    instructions: words.objective.slice(0, 20_000).trim(),
     expected_output: step.expected_output ?? OUTPUT_OF[step.phase],
   })
 }
@@ -230,13 +158,19 @@ function filesOf({ plan, state, node, work }: Context, step: Task["step"]): stri
   return unique([...named, ...left].map((path) => path.trim()).filter(Boolean)).slice(0, 200)
 }
 
-/** What a pass of a run is about, from its plan and its state alone. */
-export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | undefined {
+/** What a pass of a run is about, from its plan and its state alone; a sentence where it cannot be said. */
+export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | { fault: string } {
   const found = nodeOfWork(plan, work)
-  if (!found) return undefined
-  const { node, step } = found
+  if (!found) return { fault: `the flow ${plan.name} has no step "${work.node}"` }
+  const { node } = found
+  const detour = work.role === "detour" ? plan.detours.find(({ id }) => id === work.detour) : undefined
+  const step = detour?.step ?? found.step
   const context: Context = { plan, state, work, node, activity: state.active[work.node] ?? newActivity(work.node) }
-  const words = wordsFor(context, step)
+  const words = wordsFor(context, found.step)
+  if (words.objective === "")
+    return {
+      fault: `the objective of ${node.id} comes to nothing with the inputs of this run; write what is to be done`,
+    }
   const expectations: Expectations = {
     deliverable: words.deliverable ?? words.objective.slice(0, 20_000),
     constraints: words.constraints,
@@ -286,5 +220,6 @@ export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | 
     ...(request ? { request } : {}),
     handoff,
     step,
+    settings: settingsOf(plan, work, node, found.step),
   }
 }

@@ -14,7 +14,24 @@ const EMPTY = new Set(
   what will with work worked complete completed completely above below`.split(/\s+/),
 )
 
-const words = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}'’./_-]*/gu) ?? []
+// These are written without spaces between words: where one ends is in the language's dictionary.
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+// What Japanese writes in hiragana alone are mostly endings and particles.
+const ENDING = /^\p{Script=Hiragana}+$/u
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
+
+const apart = (run: string) =>
+  UNSPACED.test(run)
+    ? [...segmenter.segment(run)].flatMap(({ segment, isWordLike }) =>
+        isWordLike && !ENDING.test(segment) ? segment : [],
+      )
+    : [run]
+
+const words = (text: string) =>
+  (text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’./_-]*/gu) ?? []).flatMap(apart)
 
 /** How many different words of a text would not stand in just any other one. */
 const telling = (text: string) => new Set(words(text).filter((word) => !EMPTY.has(word.replace("’", "'")))).size

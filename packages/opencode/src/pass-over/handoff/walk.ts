@@ -43,7 +43,7 @@ export function work(draft: Draft, node: PassLike) {
  * where they are until there is an answer.
  */
 export function spent(draft: Draft, node: PassLike, pass?: PassWork): boolean {
-  const reason = over(draft.plan, draft.state)
+  const reason = over(draft.plan, draft.state, node.scope)
   if (reason === undefined) return false
   const at = node.kind === "branch" ? node.of : node.id
   if (node.kind === "branch") update(draft, node.id, { due: pass ?? "work" })
@@ -62,12 +62,19 @@ function begin(draft: Draft, node: PassLike): void {
 function enterParallel(draft: Draft, node: ParallelNode) {
   update(draft, node.id, newActivity(node.id))
   for (const branch of node.branches) {
-    const asked = draft.state.skips[branch.id] ?? wanted(draft, branch)
+    const skip = draft.state.skips[branch.id]
+    const asked = skip === undefined ? wanted(draft, branch) : false
     if (asked === true) begin(draft, branch)
-    if (asked === false) close(draft, branch.id, skipped(draft, branch.id, "its condition does not hold"))
-    if (typeof asked === "string") close(draft, branch.id, skipped(draft, branch.id, asked))
+    if (asked === false) close(draft, branch.id, skipped(draft, branch.id, skip ?? "its condition does not hold"))
+    if (typeof asked === "string") untold(draft, branch, asked)
   }
   settleParallel(draft, node)
+}
+
+/** Whether a step is wanted cannot be told: a person says it. */
+function untold(draft: Draft, node: PlanNode | BranchNode, why: string) {
+  update(draft, node.id, newActivity(node.id))
+  ask(draft, node.id, "condition", `the condition of ${node.id} cannot be told: ${why}`)
 }
 
 function enterGate(draft: Draft, node: GateNode) {
@@ -88,8 +95,7 @@ function enter(draft: Draft, node: PlanNode): boolean {
     return true
   }
   if (typeof asked === "string") {
-    update(draft, node.id, newActivity(node.id))
-    ask(draft, node.id, "condition", `the condition of ${node.id} cannot be told: ${asked}`)
+    untold(draft, node, asked)
     return false
   }
   start(draft, node)
@@ -103,8 +109,8 @@ export function restart(draft: Draft, node: PlanNode) {
 }
 
 /** Begins a node whose condition holds, or no longer matters. */
-export function start(draft: Draft, node: PlanNode): void {
-  if (node.kind === "pass") return begin(draft, node)
+export function start(draft: Draft, node: PlanNode | BranchNode): void {
+  if (node.kind === "pass" || node.kind === "branch") return begin(draft, node)
   if (node.kind === "parallel") return enterParallel(draft, node)
   enterGate(draft, node)
 }
@@ -131,6 +137,10 @@ export function finish(
   const around = nodeIn(draft, node.of)
   if (around?.kind === "parallel" && settleParallel(draft, around)) proceed(draft)
 }
+
+/** A branch is left out: the votes are those of the others. */
+export const branchOut = (draft: Draft, branch: BranchNode) =>
+  finish(draft, branch, skipped(draft, branch.id, draft.state.skips[branch.id] ?? "left out"))
 
 type Vote = { branch: BranchNode; result: StepResult }
 

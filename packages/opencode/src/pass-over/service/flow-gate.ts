@@ -1,5 +1,4 @@
 import type { Gate } from "../domain/gate"
-import { OPTIONS } from "../handoff/answer"
 import { escalation } from "../handoff/package-view"
 import type { GateWork, RunState, Verdict, Why } from "../handoff/state"
 import type { Engine } from "./engine"
@@ -34,7 +33,7 @@ export async function askFor(
   state: RunState,
   work: GateWork,
 ): Promise<Verdict | undefined> {
-  const options = OPTIONS[work.why]
+  const asking = escalation(run.plan, state, work)
   const { gate } = await openGate(engine, {
     key: keyOf(run, work),
     kind: KIND[work.why],
@@ -44,7 +43,7 @@ export async function askFor(
     directory: run.directory,
     asked_by: work.from,
     question: `${run.flow}, ${work.node}: ${work.reason}`,
-    detail: { why: work.why, options, package: escalation(run.plan, state, work, options) },
+    detail: { why: work.why, options: asking.handoff.validation_request?.options, package: asking },
     policy: `the step ${work.node} of the flow ${run.flow}`,
     default_action: "reject",
     ttl_ms: OPEN_MS,

@@ -7,7 +7,6 @@ import { noteOf } from "../handoff/note"
 import { packageProblems } from "../handoff/package-rule"
 import { packageID, unclear, type PackageContext } from "../handoff/package"
 import { budgetProblems, responseProblems, summaryProblems } from "../handoff/phase-rule"
-import { PHASE_BUDGET } from "../handoff/phase"
 import type { Leave, PassWork } from "../handoff/state"
 import type { Task } from "../handoff/task"
 import { within, type Count, type Problem } from "../handoff/text"
@@ -84,14 +83,13 @@ function problems({ work, task, outcome, files, count }: Seen, views: Pick<Leave
   }
   if (task.request && views.response) {
     const own = task.step.budget
-    const most = PHASE_BUDGET[task.request.phase]
     found.push(
       ...responseProblems(task.request, views.response, count),
-      // The document's numbers are typical ones; a bound is what a flow makes one.
+      // The document's numbers are typical ones; a bound is what a flow makes one. What goes in is bounded before.
       ...(own?.output_tokens === undefined
         ? []
         : budgetProblems({ request: task.request, response: views.response }, count, {
-            input: own.input_tokens ?? most.input * 100,
+            input: Number.POSITIVE_INFINITY,
             output: own.output_tokens,
           })),
     )

@@ -41,8 +41,7 @@ export function backgroundOf(task: Task, draw: () => string): string {
 }
 
 export function askOf(run: FlowRun, work: PassWork, task: Task, draw: () => string): Ask {
-  const { step } = task
-  const critic = work.role === "critic" && "critic" in step ? step.critic : undefined
+  const { model, policy } = task.settings
   return {
     subagent: task.agent,
     // Every pass of every run is a task of its own, also where its words are those of another.
@@ -50,13 +49,13 @@ export function askOf(run: FlowRun, work: PassWork, task: Task, draw: () => stri
     reason: task.reason.slice(0, 2_000),
     background: backgroundOf(task, draw),
     files: task.files,
-    constraints: task.constraints.filter(enforced),
+    // Those of the task would stand in the place of the flow's own.
+    constraints: [...(policy.constraints ?? []), ...task.constraints.filter(enforced)],
     expected_output_type: task.expected_output_type,
-    timeout_ms: critic ? undefined : step.timeout_ms,
-    model: critic?.model ?? step.model,
+    model,
     return_required: false,
     // A summary goes from step to step instead of the conversation, unless the flow wants it.
-    override: { pass_context: false, ...run.plan.policy, ...(critic ? critic.policy : step.policy) },
+    override: { pass_context: false, ...policy },
   }
 }
 

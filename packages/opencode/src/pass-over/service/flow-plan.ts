@@ -1,5 +1,5 @@
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
-import { fileName, type FlowCatalog } from "../handoff/catalog"
+import { brokenIn, type FlowCatalog } from "../handoff/catalog"
 import type { FlowDefinition } from "../handoff/definition"
 import { meant } from "../handoff/nearest"
 import { planFlow, required, type FlowPlan } from "../handoff/plan"
@@ -16,11 +16,12 @@ export function planOf(
   name: string,
 ): { ok: true; plan: FlowPlan; flow: FlowDefinition } | { ok: false; refusal: Refusal } {
   const known = catalog.flows.get(name)
-  const broken = catalog.faults.find(({ path }) => fileName(path) === name)
-  if (!known && broken)
+  // Also where another flow of this name is there: the file that is not in order is the one that was meant.
+  const broken = catalog.faults.filter(({ names }) => names.includes(name))
+  if (broken.length > 0)
     return no(
       PassOverErrorCode.CONFIG_INVALID,
-      broken.lines.join("\n"),
+      broken.flatMap(({ lines }) => lines).join("\n"),
       "Correct the file; pass-over flow validate shows all faults.",
     )
   if (!known)
@@ -29,7 +30,8 @@ export function planOf(
       `There is no flow "${name}".${meant(name, catalog.flows.keys())}`,
       `Known: ${[...catalog.flows.keys()].join(", ")}.`,
     )
-  const planned = planFlow(known.flow, new Map([...catalog.flows].map(([key, { flow }]) => [key, flow])))
+  const flows = new Map([...catalog.flows].map(([key, { flow }]) => [key, flow]))
+  const planned = planFlow(known.flow, flows, brokenIn(catalog))
   if (!planned.ok)
     return no(
       PassOverErrorCode.CONFIG_INVALID,

@@ -1,20 +1,36 @@
-import { OPTIONS } from "../handoff/answer"
 import { envelopeFile, type Envelope, type EnvelopeMeta } from "../handoff/envelope"
 import { homecoming, escalation } from "../handoff/package-view"
-import type { HandoffDraft, HandoffPackage } from "../handoff/package"
+import { packageID, type HandoffDraft, type HandoffPackage } from "../handoff/package"
 import { yaml } from "../handoff/yaml"
 import type { FlowEffect, GateWork, PassWork, RunState } from "../handoff/state"
 import type { Task } from "../handoff/task"
 import { fileKey, metaOf } from "./flow-leave"
 import type { FlowWorld } from "./flow-pass"
-import type { FlowRun } from "./port-flow"
+import type { FlowFiles, FlowRun } from "./port-flow"
 
 /** Where a run's files lie: `RUN_BASE` of `004`. */
 const runBase = ({ plan, run_id }: FlowRun) => `${plan.run_base}/${run_id}`
 
 const handoffs = (run: FlowRun) => `${runBase(run)}/${fileKey(run.flow)}/handoffs`
 
-const archive = ({ plan, session_id }: FlowRun) => `${plan.archive}/${fileKey(session_id)}/handoffs`
+type Kept = Pick<FlowRun, "session_id"> & { plan: Pick<FlowRun["plan"], "archive"> }
+
+const archive = ({ plan, session_id }: Kept) => `${plan.archive}/${fileKey(session_id)}/handoffs`
+
+const archived = (run: Kept, number: number) => `${archive(run)}/${packageID(number)}.yaml`
+
+// Room for the handoffs of a run, so that runs of one session that go on at once do not meet.
+const BLOCK = 1_000
+const MOST_BLOCKS = 10_000
+
+/** The number of a run's first handoff: behind those that runs of its session have left in the archive. */
+export function firstHandoff(files: FlowFiles, run: Kept): number {
+  if (!run.plan.archive || run.session_id === "") return 1
+  for (let block = 0; block < MOST_BLOCKS; block += 1) {
+    if (!files.exists(archived(run, block * BLOCK + 1))) return block * BLOCK + 1
+  }
+  return MOST_BLOCKS * BLOCK + 1
+}
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
 
@@ -85,7 +101,7 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
       log(state)
     },
     asked(work, state) {
-      keep(escalation(run.plan, state, work, OPTIONS[work.why]), state)
+      keep(escalation(run.plan, state, work), state)
       log(state)
     },
     left(effect, state) {
@@ -104,7 +120,7 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
       log(state)
     },
     ended(state) {
-      keep(homecoming(run.plan, state, state.log.length + 1), state)
+      keep(homecoming(run.plan, state), state)
       log(state)
     },
   }

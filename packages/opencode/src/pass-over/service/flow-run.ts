@@ -1,11 +1,24 @@
+import { PassOverErrorCode } from "../domain/errors"
 import { event, type PassEvent } from "../domain/pass"
 import type { PassID } from "../domain/id"
 import { advance } from "../handoff/machine"
 import { progressOf } from "../handoff/diagram"
-import { ENDED, newRun, type FlowEffect, type FlowInputEntry, type RunState, type Work } from "../handoff/state"
-import { taskOf } from "../handoff/task"
+import {
+  ENDED,
+  newRun,
+  type FlowEffect,
+  type FlowInputEntry,
+  type GateWork,
+  type Leave,
+  type PassWork,
+  type RunState,
+  type Verdict,
+  type Work,
+} from "../handoff/state"
+import { taskOf, type Task } from "../handoff/task"
 import { bringEndNow, endOf, type Waiter } from "./flow-deliver"
 import { askFor, unask } from "./flow-gate"
+import { refusedLeave } from "./flow-leave"
 import { callOff, perform, type FlowWorld } from "./flow-pass"
 import { createRecord, type FlowRecord } from "./flow-record"
 import { withdrawGates } from "./gate"
@@ -78,6 +91,8 @@ function replayed(run: FlowRun, entries: readonly FlowEntry[]) {
 /** Whether an input still means anything to a state. */
 const meant = (state: RunState, input: FlowInputEntry) =>
   input.type === "left" || input.type === "answered" ? state.open[input.key] !== undefined : true
+
+const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 const pause = ({ world }: Holding, ms: number) =>
   new Promise<void>((resolve) => void world.engine.clock.after(ms, resolve))
@@ -158,19 +173,58 @@ const failed = (holding: Holding, what: string) => (error: unknown) => {
   if (!halted) world.engine.log("error", `${what} of a flow failed`, { run_id: run.run_id, error: String(error) })
 }
 
-function begin(holding: Holding, work: Work) {
-  const { world, run, record, state } = holding
-  if (work.type === "gate") {
-    record.asked(work, state)
-    askFor(world.engine, run, state, work)
-      .then((answer) => (answer ? enter(holding, { type: "answered", key: work.key, answer }) : undefined))
-      .catch(failed(holding, "a question"))
-    return
+/** Does something that can be done twice, and again where it fails: what fails every time is told to the caller. */
+async function stubborn<T>(holding: Holding, what: string, once: () => Promise<T>): Promise<T> {
+  for (const ms of PAUSES_MS) {
+    try {
+      return await once()
+    } catch (error) {
+      failed(holding, what)(error)
+      await pause(holding, ms)
+      if (holding.halted) throw error
+    }
   }
-  const task = taskOf(run.plan, state, work)
-  if (!task) return
-  record.begun(work, task, state)
-  perform(world, run, work, task)
+  return once()
+}
+
+function question(holding: Holding, work: GateWork) {
+  const { world, run, record, state } = holding
+  const asking = async (): Promise<Verdict | undefined> => askFor(world.engine, run, state, work)
+  stubborn(holding, "a question", asking)
+    .then((answer) => (answer ? enter(holding, { type: "answered", key: work.key, answer }) : undefined))
+    .catch(failed(holding, "a question"))
+  record.asked(work, state)
+}
+
+/** Why a handoff holds more than its step takes; nothing where it does not. */
+async function tooLarge({ engine }: FlowWorld, { handoff, request }: Task, most: number): Promise<string | undefined> {
+  const count = await engine.tokens()
+  const tokens = count(JSON.stringify(request ?? handoff))
+  return tokens > most ? `its handoff has ${tokens} tokens, where ${most} are the budget of what goes in` : undefined
+}
+
+/** What a pass left. One that cannot be made, or whose return cannot be read, has failed: a person is asked about it. */
+async function leaveFor(holding: Holding, work: PassWork): Promise<Leave> {
+  const { world, run, record, state } = holding
+  const refused = (code: PassOverErrorCode, message: string) =>
+    refusedLeave(run.flow, work, { code, message }, world.engine.clock.now())
+  try {
+    const task = taskOf(run.plan, state, work)
+    if ("fault" in task) return refused(PassOverErrorCode.CONFIG_INVALID, task.fault)
+    const most = work.role === "work" ? task.step.budget?.input_tokens : undefined
+    const large = most === undefined ? undefined : await tooLarge(world, task, most)
+    if (large !== undefined) return refused(PassOverErrorCode.BUDGET_EXCEEDED, large)
+    record.begun(work, task, state)
+    return await stubborn(holding, "a pass", () => perform(world, run, work, task))
+  } catch (error) {
+    failed(holding, "a pass")(error)
+    return refused(PassOverErrorCode.SUBAGENT_CRASHED, words(error))
+  }
+}
+
+function begin(holding: Holding, work: Work) {
+  if (work.type === "gate") return question(holding, work)
+  leaveFor(holding, work)
     .then((leave) => (holding.halted ? undefined : enter(holding, { type: "left", key: work.key, leave })))
     .catch(failed(holding, "a pass"))
 }

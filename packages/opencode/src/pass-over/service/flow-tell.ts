@@ -68,6 +68,16 @@ const waitsFor = (state: RunState) =>
       ]
     : []
 
+/** What is left to do about a run that found something: it names it, and changes nothing more. */
+function stands({ plan }: FlowRun, state: RunState): string[] {
+  if (state.status !== "completed") return []
+  const count = plan.nodes.flatMap(({ id }) => concernsOf(state, id)).length
+  if (count === 0) return []
+  return [
+    `${count === 1 ? "One concern stands" : `${count} concerns stand`} at its end. Your next step is to put right what you agree with, yourself or by another pass, and to say what you leave.`,
+  ]
+}
+
 const LONGEST_DRAWING = 80
 
 /** The drawing of a run; of a long one its beginning and its end. */
@@ -84,6 +94,7 @@ export function tellRun(engine: Pick<Engine, "ids">, run: FlowRun, state: RunSta
     `Run ${run.run_id}`,
     drawn(run, state),
     ...waitsFor(state),
+    ...stands(run, state),
     ...(Object.keys(state.results).length > 0 ? ["What its steps left, as data:", left(engine, run, state)] : []),
   ].join("\n")
 }

@@ -8,8 +8,9 @@ import type { Engine, Project } from "./engine"
 import { bringEnds, endAnswered, endMissed } from "./flow-deliver"
 import { foreign, handsOf, hold, NOBODY, stateOf, takeOver, type FlowOptions, type Hands } from "./flow-hands"
 import { idle, inputProblem, no, planOf } from "./flow-plan"
+import { firstHandoff } from "./flow-record"
 import { flowEvent, type Carried } from "./flow-run"
-import type { FlowRun } from "./port-flow"
+import type { FlowCommand, FlowRun } from "./port-flow"
 import type { Alive } from "./recover"
 
 export type StartFlow = {
@@ -69,13 +70,27 @@ function newFlowRun({ engine, project, options }: Hands, plan: FlowPlan, wanted:
   }
 }
 
-async function start(hands: Hands, wanted: StartFlow): Promise<Started> {
+// One after the other: where a run's handoffs are kept is taken with its first one.
+const starting = new WeakMap<Engine, Promise<unknown>>()
+
+function start(hands: Hands, wanted: StartFlow): Promise<Started> {
+  const before = starting.get(hands.engine) ?? Promise.resolve()
+  const started = before.then(() => startNow(hands, wanted))
+  starting.set(
+    hands.engine,
+    started.catch(() => {}),
+  )
+  return started
+}
+
+async function startNow(hands: Hands, wanted: StartFlow): Promise<Started> {
   const { engine, options } = hands
   const planned = planOf(await options.catalog(), wanted.name)
   if (!planned.ok) return planned
   const problem = inputProblem(planned.flow, wanted.inputs)
   if (problem) return no(PassOverErrorCode.CONFIG_INVALID, problem, "Give the inputs that the flow names.")
-  const run = newFlowRun(hands, planned.plan, wanted)
+  const made = newFlowRun(hands, planned.plan, wanted)
+  const run = { ...made, plan: { ...made.plan, first_handoff: firstHandoff(options.files, made) } }
   // Its first entry is written with it, and carried out as after a crash: there is only one way to go on.
   const entry = { seq: 1, at: run.time_created, input: { type: "start" as const } }
   const first = advance(run.plan, newRun(run.inputs), entry.input, entry.at)
@@ -146,15 +161,28 @@ const answered = (engine: Engine, command_id: string, told: Told) =>
     at: engine.clock.now(),
   })
 
+async function obey(hands: Hands, alive: Alive, command: FlowCommand) {
+  const { engine } = hands
+  const run = await engine.store.run(command.run_id)
+  const strange = run && foreign(run)
+  if (strange) return answered(engine, command.command_id, { ok: false, refusal: strange })
+  const carried = run && (await takeOver(hands, run, alive))
+  if (carried) await answered(engine, command.command_id, await here(hands, carried, command.input))
+}
+
 async function attend(hands: Hands, alive: Alive) {
   const { engine, project } = hands
   for (const command of await engine.store.flowCommands(project.directory)) {
-    const run = await engine.store.run(command.run_id)
-    const strange = run && foreign(run)
-    if (strange) await answered(engine, command.command_id, { ok: false, refusal: strange })
-    const carried = run && (await takeOver(hands, run, alive))
-    if (!carried) continue
-    await answered(engine, command.command_id, await here(hands, carried, command.input))
+    try {
+      await obey(hands, alive, command)
+    } catch (error) {
+      engine.log("error", "what was asked of a flow could not be done", {
+        run_id: command.run_id,
+        error: String(error),
+      })
+      const why = no(PassOverErrorCode.STALE_REVISION, `The run cannot be carried on here: ${String(error)}`)
+      await answered(engine, command.command_id, why)
+    }
   }
 }
 
@@ -164,7 +192,12 @@ async function recover(hands: Hands, alive: Alive): Promise<number> {
   let taken = 0
   for (const run of open.toReversed()) {
     if (carrying.has(run.run_id)) continue
-    if (await takeOver(hands, run, alive)) taken += 1
+    // One that cannot be taken up keeps none of the others from going on.
+    try {
+      if (await takeOver(hands, run, alive)) taken += 1
+    } catch (error) {
+      engine.log("error", "a flow could not be taken up", { run_id: run.run_id, error: String(error) })
+    }
   }
   if (taken > 0) engine.log("info", `${taken} interrupted flows go on`)
   return taken

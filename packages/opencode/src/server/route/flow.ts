@@ -4,6 +4,7 @@ import { host } from "../../cli/no-host"
 import { catalogOf } from "../../flow/catalog"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import { progressOf } from "../../pass-over/handoff/diagram"
+import { brokenIn } from "../../pass-over/handoff/catalog"
 import { planFlow, required } from "../../pass-over/handoff/plan"
 import { sketch } from "../../pass-over/handoff/sketch"
 import type { FlowInputEntry } from "../../pass-over/handoff/state"
@@ -31,10 +32,11 @@ const flowsAt = ({ engine }: ServerDeps, directory: string) =>
   )
 
 function listed(directory: string): z.infer<typeof Schema.Flows> {
-  const { flows, faults } = catalogOf(directory)
+  const catalog = catalogOf(directory)
+  const { flows, faults } = catalog
   const known = new Map([...flows].map(([name, { flow }]) => [name, flow]))
   const items = [...flows.values()].map(({ flow, path }) => {
-    const planned = planFlow(flow, known)
+    const planned = planFlow(flow, known, brokenIn(catalog))
     const needed = required(flow)
     return {
       name: flow.name,
@@ -88,7 +90,7 @@ async function whole(deps: ServerDeps, id: string): Promise<Schema.Run> {
     step,
     steps,
     usage,
-    budget: run.plan.budget,
+    budget: run.plan.scopes[0]?.budget ?? {},
     nodes: sketch(run.plan, state),
   }
 }

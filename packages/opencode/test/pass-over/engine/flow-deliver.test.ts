@@ -1,5 +1,6 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { describe, expect, test } from "bun:test"
+import { MACHINE } from "../../../src/pass-over/handoff/fold"
 import { flowTool } from "../../../src/tool/flow"
 import { createFlowScene, leaves, type FlowScene } from "../support/flow"
 import { settle } from "../support/fake-clock"
@@ -253,7 +254,7 @@ describe("after a restart", () => {
     const run = await scene.run("one")
     using later = after(scene)
     expect(await later.flows.recover(() => "dead")).toBe(0)
-    const sentence = "was begun by another version of Pass Over (machine 0, here 1)"
+    const sentence = `was begun by another version of Pass Over (machine 0, here ${MACHINE})`
     expect(later.flows.state(run.run_id)).rejects.toThrow(sentence)
     const order = await later.flows.order(run.run_id, { type: "pause", actor: "ada" }, "ada")
     expect(order).toMatchObject({ ok: false, refusal: { message: expect.stringContaining(sentence) } })

@@ -196,6 +196,7 @@ describe("agents among themselves", () => {
       "scout>general clarification",
       "general>scout completed",
       "scout>general completed",
+      "general>orchestrator completed",
     ])
   })
 
@@ -257,8 +258,9 @@ describe("a gate", () => {
           items: ["Is the total right?"],
           options: {
             approve: "Continue with next step",
-            reject: "Adjustments required",
-            question: "Clarification needed",
+            reject: "Adjustments required: make is done again with what you write, and what comes after it",
+            question:
+              "Clarification needed: general is asked what you write, and you are asked here again with the answer",
           },
         },
       },

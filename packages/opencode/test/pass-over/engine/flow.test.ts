@@ -76,6 +76,7 @@ test("it leaves the files that the documents describe, and no drafts", async () 
   expect(JSON.parse(read(`${base}/state/current.json`)).handoffs).toMatchObject([
     { id: "HO-001", from: "orchestrator", to: "scout", status: "completed" },
     { id: "HO-002", from: "scout", to: "general", status: "completed" },
+    { id: "HO-003", from: "general", to: "orchestrator", status: "completed" },
   ])
 })
 

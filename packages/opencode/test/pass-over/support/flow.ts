@@ -15,6 +15,9 @@ export type MemoryFiles = FlowFiles & {
   readonly hashes: Map<string, string>
 }
 
+// What a run itself writes is there only once it has.
+const OURS = /^\.opencode\/runs\/|\/handoffs\/HO-/
+
 export function memoryFiles(): MemoryFiles {
   const written = new Map<string, string>()
   const missing = new Set<string>()
@@ -25,7 +28,7 @@ export function memoryFiles(): MemoryFiles {
     hashes,
     write: (path, text) => void written.set(path, text),
     remove: (path) => void written.delete(path),
-    exists: (path) => written.has(path) || (!missing.has(path) && !path.startsWith(".opencode/runs/")),
+    exists: (path) => written.has(path) || (!missing.has(path) && !OURS.test(path)),
     hash: (path) => (missing.has(path) ? undefined : (hashes.get(path) ?? `hash of ${path}`)),
   }
 }
