@@ -4,7 +4,6 @@ import { z } from "zod"
 import { PassOverErrorCode, refuse, sentence, type Refusal } from "../pass-over/domain/errors"
 import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
 import { headline } from "../pass-over/domain/envelope"
-import { evaluate } from "../pass-over/domain/right"
 import { InlineOverride } from "../pass-over/domain/preference"
 import type { Pass } from "../pass-over/domain/pass"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
@@ -18,6 +17,7 @@ import { whole } from "../pass-over/service/recover"
 import { MOST_AT_ONCE, sendMany } from "../pass-over/service/send-many"
 import { callerOf } from "./caller"
 import { dialog } from "./dialog"
+import { permitted } from "./permitted"
 import { tool } from "./answer"
 import description from "./pass-over.txt"
 
@@ -79,30 +79,6 @@ const Shown = One.extend({ more: z.array(z.looseObject({})).optional().describe(
 type Args = z.output<typeof One>
 
 type World = { engine: Engine; project: Project; context: ToolContext }
-
-/** Whether the rules that the host would go by let it pass without a word. */
-async function open({ project: { host }, context }: World, pattern: string): Promise<boolean> {
-  const agent = (await host.agents()).find(({ name }) => name === context.agent)
-  if (!agent?.rules) return false
-  const rules = [...agent.rules, ...(await host.sessionRules(context.sessionID))]
-  return evaluate(rules, "pass_over", pattern).action === "allow"
-}
-
-/** The user's own opencode rules for passes. */
-async function permitted(world: World, to: string): Promise<Refusal | undefined> {
-  const { context } = world
-  const from = context.agent
-  const pattern = `${from}->${to}`
-  // The host's own way to its rules is a long one, and nearly always ends with a yes.
-  if (await open(world, pattern).catch(() => false)) return undefined
-  try {
-    await context.ask({ permission: "pass_over", patterns: [pattern], always: [pattern], metadata: { from, to } })
-    return undefined
-  } catch (error) {
-    // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.
-    return refuse(PassOverErrorCode.DECLINED, `A person or a permission rule said no to ${pattern}: ${String(error)}.`)
-  }
-}
 
 const marker = (pass: Pass, outcome?: Outcome) => ({
   pass_over: passOverMarker(pass),
@@ -168,7 +144,7 @@ const callerIn = ({ project, context }: World): Caller => ({
 
 async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
   const { engine, project } = world
-  const no = await permitted(world, args.subagent)
+  const no = await permitted(world, { to: args.subagent })
   if (no) return no
   const sent = await send(engine, project, callerIn(world), args)
   if (!sent.ok) return sent.refusal
@@ -182,7 +158,7 @@ async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
 async function allowed(world: World, asks: readonly Args[]): Promise<Map<string, Refusal>> {
   const refused = new Map<string, Refusal>()
   for (const to of new Set(asks.map(({ subagent }) => subagent))) {
-    const no = await permitted(world, to)
+    const no = await permitted(world, { to })
     if (no) refused.set(to, no)
   }
   return refused

@@ -55,6 +55,17 @@ test("flows of ours and of the project are listed, drawn and checked", async () 
   expect((await home.run("flow", "list", "--json")).json()).toMatchObject({ faults: [], runs: [] })
 })
 
+test("an agent that no file tells of is pointed at with its place", async () => {
+  using home = createHome()
+  write(home, "line.yaml", `originator: gost\n${LINE.replace("agent: general", "agent: genaral")}`)
+  mkdirSync(join(home.project, ".opencode/agent"), { recursive: true })
+  writeFileSync(join(home.project, ".opencode/agent/ghost.md"), "---\nmode: primary\n---\nHaunts.")
+  const { code, out } = await home.run("flow", "validate")
+  expect(code).toBe(EXIT.ok)
+  expect(out).toContain('line.yaml:1:13 originator: there is no agent "gost" here. Did you mean "ghost"?')
+  expect(out).toContain('line.yaml:7:24 steps.1.agent: there is no agent "genaral" here. Did you mean "general"?')
+})
+
 test("a broken flow is named with file, line and column, and what was meant", async () => {
   using home = createHome()
   write(home, "line.yaml", LINE.replace("objective: Make it", "objektive: Make it"))

@@ -1,4 +1,5 @@
 import { unenforceable } from "../domain/constraint"
+import { flowCall } from "../domain/call"
 import { PassOverErrorCode, sentence } from "../domain/errors"
 import { fence, freshNonce } from "../domain/fence"
 import { move } from "../domain/return-context"
@@ -59,8 +60,7 @@ export function askOf(run: FlowRun, work: PassWork, task: Task, draw: () => stri
   }
 }
 
-const callID = (run: FlowRun, work: PassWork, attempt: number) =>
-  `flow:${run.run_id}:${work.key}${attempt === 1 ? "" : `:${attempt}`}`
+const callID = (run: FlowRun, work: PassWork, attempt: number) => flowCall(run.run_id, work.key, attempt)
 
 const callerOf = (run: FlowRun, call_id: string): Caller => ({
   agent: run.originator,

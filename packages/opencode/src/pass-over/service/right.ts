@@ -1,3 +1,4 @@
+import { isRework, runOfCall } from "../domain/call"
 import { constraintLayers } from "../domain/constraint"
 import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
@@ -33,19 +34,34 @@ function limits(pass: Pass): Layer[] {
 /** Everything that a child of this pass is held to: all agents above it, their passes' limits, and the session's rules. */
 export async function rightsOf(engine: Engine, project: Project, pass: Pass): Promise<Rights> {
   const agents = new Map((await project.host.agents()).map((agent) => [agent.name, agent.rules ?? [allow("*")]]))
-  const layer = (who: string): Layer => ({ who, rules: agents.get(who) ?? [allow("*")] })
+  // Whom nobody knows, nobody has allowed anything.
+  const layer = (who: string): Layer => ({ who, rules: agents.get(who) ?? [deny("*")] })
   const { grant } = pass.preference.values as Effective
   const parent = pass.parent_pass_id === null ? undefined : await engine.store.find(pass.parent_pass_id)
   const inherited = parent ? (engine.running.rights(parent.id) ?? (await rightsOf(engine, project, parent))) : undefined
-  const above = inherited
-    ? [inherited.own, ...inherited.above]
-    : [layer(pass.originating_agent_id), { who: "its session", rules: await sessionRules(project, pass) }]
+  const session = inherited ? [] : [{ who: "its session", rules: await sessionRules(project, pass) }]
+  const asking = new Set([pass.originating_agent_id, await starterOf(engine, pass)].flat())
+  const above = [
+    ...(inherited ? [inherited.own, ...inherited.above] : []),
+    ...[...asking].filter((who) => who !== inherited?.own.who).map(layer),
+    ...session,
+  ]
   return {
     own: layer(pass.subagent_id),
     above: [...above, ...limits(pass)],
     // A grant reaches as far as the pair that carries it, and never beyond what the ones above it were granted.
     grant: grant.map(({ permission, pattern }) => ({ permission, pattern, action: "allow" })),
   }
+}
+
+/** Whose call started the run that a pass belongs to; what is done again of it belongs to it too. */
+async function starterOf(engine: Engine, pass: Pass): Promise<string[]> {
+  const run_id = runOfCall(pass.call_id)
+  const starter = run_id === undefined ? null : (await engine.store.run(run_id))?.starter
+  if (starter) return [starter]
+  if (!isRework(pass.call_id) || pass.continues_pass_id === null) return []
+  const before = await engine.store.find(pass.continues_pass_id)
+  return before ? starterOf(engine, before) : []
 }
 
 async function sessionRules(project: Project, pass: Pass): Promise<Rule[]> {
