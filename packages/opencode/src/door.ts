@@ -28,18 +28,57 @@ function sourcesIn(path: string): string[] {
   }
 }
 
+/** Fire and forget; what goes wrong is told when somebody needs it. */
+const quietly = (work: Promise<unknown>) => void work.catch(() => {})
+
+// What could not be loaded may be there later: an update that was half written, a disk that was full.
+const AGAIN_MS = 60_000
+
+/** Where the rest of us comes from. */
+type Bring = () => Promise<{ createPlugin: (input: CoreInput) => Core }>
+
+/** One clear line, in opencode's log and before the user. */
+function tell({ client }: CoreInput["input"], message: string) {
+  const shown = { title: "Pass Over", message, variant: "warning" as const, duration: 10_000 }
+  quietly(Promise.try(() => client.app.log({ body: { service: "pass-over", level: "error", message } })))
+  quietly(Promise.try(() => client.tui.showToast({ body: shown })))
+}
+
 /** What stands for the rest of us until it is needed, and afterwards hands on to it. */
-function createCore(input: CoreInput) {
-  const state: { loading?: Promise<Core>; core?: Core } = {}
+function createCore(input: CoreInput, bring: Bring) {
+  const state: { loading?: Promise<Core>; core?: Core; again?: Timer; told?: boolean; over?: boolean } = {}
+
+  function failed(error: unknown) {
+    delete state.loading
+    if (state.over) return
+    state.again = setTimeout(() => quietly(load()), AGAIN_MS)
+    state.again.unref()
+    if (state.told) return
+    state.told = true
+    tell(input.input, `Pass Over could not be loaded, and opencode goes on without it: ${String(error)}`)
+  }
+
+  /** Everything, loaded once; what failed is tried again. */
+  function load(): Promise<Core> {
+    process_.loaded = true
+    clearTimeout(state.again)
+    state.loading ??= bring()
+      .then(({ createPlugin }) => (state.core = createPlugin(input)))
+      .catch((error: unknown) => {
+        failed(error)
+        throw error
+      })
+    return state.loading
+  }
+
   return {
-    /** Everything, loaded once. */
-    load(): Promise<Core> {
-      process_.loaded = true
-      state.loading ??= import("./plugin").then(({ createPlugin }) => (state.core = createPlugin(input)))
-      return state.loading
+    load,
+    /** What there is, without loading it: before that no pass of ours runs here. It never fails. */
+    now: (): Core | undefined | Promise<Core | undefined> => state.core ?? state.loading?.catch(() => undefined),
+    over() {
+      state.over = true
+      clearTimeout(state.again)
     },
-    /** What there is, without loading it: before that no pass of ours runs here. */
-    now: (): Core | undefined | Promise<Core> => state.core ?? state.loading,
   }
 }
 
@@ -61,15 +100,12 @@ async function execute(door: Door, name: string, args: unknown, context: ToolCon
   }
 }
 
-/** Fire and forget; what goes wrong is told when somebody needs it. */
-const quietly = (work: Promise<unknown>) => void work.catch(() => {})
-
 /**
  * What opencode loads when it starts. It is small on purpose: the engine, its database and its libraries come when the
  * first pass is made, when something was left behind, or when opencode has had time for its user.
  */
-export function createDoor(input: CoreInput["input"]) {
-  const door = createCore({ input, observed: earAt(input.directory) })
+export function createDoor(input: CoreInput["input"], bring: Bring = () => import("./plugin")) {
+  const door = createCore({ input, observed: earAt(input.directory) }, bring)
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
   const home = homeOf(input.directory) ?? input
   const state = { originators: new Set(ORIGINATORS), pause: undefined as Timer | undefined }
@@ -87,7 +123,8 @@ export function createDoor(input: CoreInput["input"]) {
 
   return {
     async config(config: HostConfig) {
-      const originates = asked() ? (await door.load()).originates : plainly
+      const core = asked() ? await door.load().catch(() => undefined) : undefined
+      const originates = core?.originates ?? plainly
       state.originators = register(config, originates)
     },
     tools: Object.fromEntries(TOOLS.map((tool) => [tool.name, definition(door, tool)])),
@@ -102,11 +139,12 @@ export function createDoor(input: CoreInput["input"]) {
       // Asked each time: a tree that was given back gets a new ear with its next child.
       earAt(input.directory).hear(event)
       const core = door.now()
-      if (core instanceof Promise) return void core.then((loaded) => loaded.event(event)).catch(() => {})
+      if (core instanceof Promise) return void core.then((loaded) => loaded?.event(event)).catch(() => {})
       core?.event(event)
     },
     async dispose() {
       clearTimeout(state.pause)
+      door.over()
       await (await door.now())?.dispose()
     },
   }

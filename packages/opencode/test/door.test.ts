@@ -80,3 +80,39 @@ test("the first call brings the rest, and its answer comes from there", async ()
   expect(await door.hooks()).toBeDefined()
   await door.dispose()
 })
+
+test("what cannot be loaded leaves opencode as it is, says so once, and is tried again when it is needed", async () => {
+  const told: string[] = []
+  const said = (of: { body: { message: string } }) => Promise.resolve(void told.push(of.body.message))
+  const client = { app: { log: said }, tui: { showToast: said } } as unknown as PluginInput["client"]
+  const times = { tried: 0 }
+  writeFileSync(folder.at("project/.opencode/pass-over.json"), `{ "pairs": { "helper->audit": {} } }`)
+  const door = createDoor({ ...input(), client }, async () => {
+    times.tried += 1
+    if (times.tried === 1) throw new Error("a file is missing")
+    if (times.tried === 2) return { createPlugin: () => raise("the disk is full") }
+    return import("../src/plugin")
+  })
+  // opencode asks for the hooks with every tool call of every session.
+  const config: HostConfig = { agent: { helper: { mode: "subagent" } } }
+  await door.config(config)
+  expect(await door.hooks()).toBeUndefined()
+  door.event({ type: "session.idle", properties: { sessionID: "ses_1" } } as never)
+  const context = { sessionID: "ses_1", messageID: "msg_1", agent: "alice", abort: new AbortController().signal }
+  const call = () => door.tools["pass_over_read"]?.execute({ id: "nothing" }, context as unknown as ToolContext)
+  const [answer, meanwhile] = await Promise.all([call(), door.hooks()])
+  expect(answer).toContain("could not be loaded (Error: the disk is full)")
+  expect(meanwhile).toBeUndefined()
+  expect([...new Set(told)]).toEqual([
+    "Pass Over could not be loaded, and opencode goes on without it: Error: a file is missing",
+  ])
+  expect(told).toHaveLength(2)
+  expect(await call()).toContain("Not done.")
+  expect(await door.hooks()).toBeDefined()
+  expect(times.tried).toBe(3)
+  await door.dispose()
+})
+
+function raise(message: string): never {
+  throw new Error(message)
+}

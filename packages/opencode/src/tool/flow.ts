@@ -3,13 +3,16 @@ import { z } from "zod"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
 import type { ToolCall } from "../pass-over/service/port-host"
 import { progressOf } from "../pass-over/handoff/diagram"
+import type { FlowPlan } from "../pass-over/handoff/plan"
 import { ENDED } from "../pass-over/handoff/state"
 import type { Engine, Project } from "../pass-over/service/engine"
 import type { Flows } from "../pass-over/service/flow"
+import { agentsOf } from "../pass-over/service/flow-plan"
 import { tellRun } from "../pass-over/service/flow-tell"
 import type { FlowRun } from "../pass-over/service/port-flow"
 import { tool } from "./answer"
 import { callerOf } from "./caller"
+import { permitted } from "./permitted"
 import description from "./flow.txt"
 
 export const FlowArgs = z.strictObject({
@@ -105,6 +108,15 @@ async function mine(
   return roots[0] === roots[1] ? found.run : unknown
 }
 
+/** One question for each agent of the flow, one after the other, as where its originator passes to them itself. */
+async function permittedAll({ project }: World, plan: FlowPlan, context: ToolContext): Promise<Refusal | undefined> {
+  for (const to of agentsOf(plan)) {
+    const said = await permitted({ project, context }, { to, originator: plan.originator })
+    if (said && said !== "asked") return said
+  }
+  return undefined
+}
+
 async function start(world: World, args: z.infer<typeof FlowArgs>, context: ToolContext) {
   const { flows } = world
   if (args.name === undefined) {
@@ -122,6 +134,7 @@ async function start(world: World, args: z.infer<typeof FlowArgs>, context: Tool
     originator: context.agent,
     by: "model",
     model: caller.model,
+    permit: (plan) => permittedAll(world, plan, context),
   })
   if (!started.ok) return started.refusal
   const { run } = started

@@ -4,7 +4,6 @@ import { z } from "zod"
 import { PassOverErrorCode, refuse, sentence, type Refusal } from "../pass-over/domain/errors"
 import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
 import { headline } from "../pass-over/domain/envelope"
-import { evaluate } from "../pass-over/domain/right"
 import { InlineOverride } from "../pass-over/domain/preference"
 import type { Pass } from "../pass-over/domain/pass"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
@@ -19,6 +18,7 @@ import { whole } from "../pass-over/service/recover"
 import { MOST_AT_ONCE, sendMany } from "../pass-over/service/send-many"
 import { callerOf } from "./caller"
 import { dialog } from "./dialog"
+import { permitted } from "./permitted"
 import { tool } from "./answer"
 import description from "./pass-over.txt"
 
@@ -80,30 +80,6 @@ const Shown = One.extend({ more: z.array(z.looseObject({})).optional().describe(
 type Args = z.output<typeof One>
 
 type World = { engine: Engine; project: Project; context: ToolContext }
-
-/** Whether the rules that the host would go by let it pass without a word. */
-async function open({ project: { host }, context }: World, pattern: string): Promise<boolean> {
-  const agent = (await host.agents()).find(({ name }) => name === context.agent)
-  if (!agent?.rules) return false
-  const rules = [...agent.rules, ...(await host.sessionRules(context.sessionID))]
-  return evaluate(rules, "pass_over", pattern).action === "allow"
-}
-
-/** The user's own opencode rules for passes: no, or nothing against it, or a yes to a question. */
-async function permitted(world: World, to: string): Promise<Refusal | "asked" | undefined> {
-  const { context } = world
-  const from = context.agent
-  const pattern = `${from}->${to}`
-  // The host's own way to its rules is a long one, and nearly always ends with a yes.
-  if (await open(world, pattern).catch(() => false)) return undefined
-  try {
-    await context.ask({ permission: "pass_over", patterns: [pattern], always: [pattern], metadata: { from, to } })
-    return "asked"
-  } catch (error) {
-    // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.
-    return refuse(PassOverErrorCode.DECLINED, `A person or a permission rule said no to ${pattern}: ${String(error)}.`)
-  }
-}
 
 const marker = (pass: Pass, outcome?: Outcome) => ({
   pass_over: passOverMarker(pass),
@@ -193,7 +169,7 @@ async function allowed(world: World, asks: readonly Args[]) {
   const refused = new Map<string, Refusal>()
   const asked: string[] = []
   for (const to of new Set(asks.map(({ subagent }) => subagent))) {
-    const said = await permitted(world, to)
+    const said = await permitted(world, { to })
     if (said === "asked") asked.push(to)
     if (said && said !== "asked") refused.set(to, said)
   }

@@ -55,6 +55,17 @@ test("flows of ours and of the project are listed, drawn and checked", async () 
   expect((await home.run("flow", "list", "--json")).json()).toMatchObject({ faults: [], runs: [] })
 })
 
+test("an agent that no file tells of is pointed at with its place", async () => {
+  using home = createHome()
+  write(home, "line.yaml", `originator: gost\n${LINE.replace("agent: general", "agent: genaral")}`)
+  mkdirSync(join(home.project, ".opencode/agent"), { recursive: true })
+  writeFileSync(join(home.project, ".opencode/agent/ghost.md"), "---\nmode: primary\n---\nHaunts.")
+  const { code, out } = await home.run("flow", "validate")
+  expect(code).toBe(EXIT.ok)
+  expect(out).toContain('line.yaml:1:13 originator: there is no agent "gost" here. Did you mean "ghost"?')
+  expect(out).toContain('line.yaml:7:24 steps.1.agent: there is no agent "genaral" here. Did you mean "general"?')
+})
+
 test("a broken flow is named with file, line and column, and what was meant", async () => {
   using home = createHome()
   write(home, "line.yaml", LINE.replace("objective: Make it", "objektive: Make it"))
@@ -83,6 +94,41 @@ test("a run that is started here is carried by the opencode that is open in the 
   expect(world.host.prompts.map(({ agent }) => agent)).toEqual(["scout", "general"])
   expect((await home.run("flow", "list")).out).toContain("completed")
   expect((await world.engine.store.run(run_id))?.session_id).toBe("ses_made")
+})
+
+test("what agents and files say of a flow cannot act on the terminal", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  write(home, "odd.yaml", `name: odd\nsteps:\n  - { id: a, gate: "ok\\e[2J\\nforged", items: ["Is it?"] }\n`)
+  write(home, "bad\u001b[2J.yaml", "name: bad\n")
+  using world = opencode(home)
+  const reason = `Look\u001b]0;title\u0007\u001b[31m at it.\n  ✓ make (general)\n${"x".repeat(9_000)}`
+  world.host.script("scout", async (child) => {
+    await leaves(child, { routing: { recommendation: "ESCALATE", reason } })
+  })
+  const { run_id } = await begun(home, "goal=totals")
+  await world.flows.recover(() => "alive")
+  await world.clock.until(() => world.flows.carried(run_id)?.state.status === "waiting")
+  const shown = await home.run("flow", "show", run_id)
+  expect(shown.out).toContain(
+    "? find (scout) — waits for a person (escalate): Look ]0;title [31m at it. ✓ make (general) xxx",
+  )
+  expect(shown.out.split("\n").every((line) => line.length < 300)).toBe(true)
+  const texts = [
+    shown,
+    await home.run("flow", "show", run_id, "--mermaid"),
+    await home.run("flow", "show", "odd"),
+    await home.run("flow", "show", "odd", "--mermaid"),
+    await home.run("flow", "list"),
+    await home.run("flow", "validate"),
+    await home.run("flow", "show", "bad\u001b[2J"),
+  ].map(({ out, err }) => out + err)
+  for (const text of texts) {
+    expect(text).not.toBe("")
+    // oxlint-disable-next-line no-control-regex
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  }
+  expect(texts[2]).toContain("· a (a person: ok [2J forged)")
 })
 
 test("what is asked of a run is carried out there, and an ended run is done again from a step", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { BASE, createTestServer, PORT, type TestServer } from "./support/server"
 import { OPEN_ROUTES } from "../../src/server/app"
 import { canonical } from "../../src/server/guard"
-import { panelKey } from "../../src/server/secret"
+import { createPanelKeys } from "../../src/server/secret"
 
 let server: TestServer
 
@@ -55,8 +55,9 @@ const wrong = (secret: string) => ({
   "with more at its end": `Bearer ${secret}x`,
   "in other letters": `Bearer ${secret.toLowerCase() === secret ? secret.toUpperCase() : secret.toLowerCase()}`,
   "of somebody else": `Bearer ${"A".repeat(43)}`,
-  "that is a panel's, run out": `Bearer ${panelKey(secret, Date.now() - 30 * 24 * 60 * 60 * 1000).key}`,
-  "that is a panel's, made longer by hand": `Bearer ${panelKey(secret, Date.now()).key.replace(/^\d+/, "99999999999999")}`,
+  "that is a panel's, run out": `Bearer ${server.deps.panels.make(Date.now() - 30 * 24 * 60 * 60 * 1000).key}`,
+  "that is a panel's, made longer by hand": `Bearer ${server.deps.panels.make(Date.now()).key.replace(/^\d+/, "99999999999999")}`,
+  "that is a panel's, of a server that has stopped": `Bearer ${createPanelKeys(() => secret).make(Date.now()).key}`,
 })
 
 const HOSTS = [
@@ -157,7 +158,7 @@ describe("a secret", () => {
 
   test("that was rotated opens no route any more, and neither does a panel that was opened with it", async () => {
     const old = server.deps.secret.read()
-    const { key } = panelKey(old, Date.now())
+    const { key } = server.deps.panels.make(Date.now())
     expect((await server.ask(`${BASE}/health`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200)
     server.deps.secret.rotate()
     expect(await accepted(guarded(), { authorization: `Bearer ${old}` })).toEqual([])

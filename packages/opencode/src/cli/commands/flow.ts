@@ -4,12 +4,15 @@ import { catalogOf, catalogWith } from "../../flow/catalog"
 import { summonFor } from "../../flow/summon"
 import { readable } from "../../pass-over/domain/time"
 import { diagramMermaid, diagramText, progressOf } from "../../pass-over/handoff/diagram"
+import { strangers } from "../../pass-over/handoff/strangers"
 import type { FlowInputEntry } from "../../pass-over/handoff/state"
 import type { Engine, Project } from "../../pass-over/service/engine"
 import { createFlows } from "../../pass-over/service/flow"
 import { planOf } from "../../pass-over/service/flow-plan"
 import type { FlowRun } from "../../pass-over/service/port-flow"
 import { createFlowFiles } from "../../pass-over/store/flow-file"
+import { asAgents, knownAgents } from "../agents"
+import { clean, oneLine } from "../clean"
 import { refused, Stop, text, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine, withHistory } from "../engine"
 import { EXIT } from "../exit"
@@ -69,7 +72,7 @@ async function runList({ out, directory, options, now }: Invocation) {
       flow.description ?? "",
     ]),
   )
-  for (const { lines } of faults) for (const line of lines) out.line(line)
+  for (const { lines } of faults) for (const line of lines) out.line(oneLine(line))
   if (runs.length === 0) return EXIT.ok
   out.line("")
   out.table(
@@ -119,8 +122,10 @@ async function runStart({ out, directory, args: [name = "", ...words], env }: In
     if (out.json) out.value({ run_id, carried: why === undefined, ...(why ? { reason: why.message } : {}) })
     if (!out.json) {
       const shown = `pass-over flow show ${shortRun(run_id)} tells how it goes.`
-      if (why) out.line(`${why.message} ${why.suggestion}`)
-      out.line(`Run ${shortRun(run_id)} ${why ? `begins as soon as opencode is open in ${root}` : "runs"}. ${shown}`)
+      if (why) out.line(clean(`${why.message} ${why.suggestion}`))
+      out.line(
+        `Run ${shortRun(run_id)} ${why ? `begins as soon as opencode is open in ${oneLine(root)}` : "runs"}. ${shown}`,
+      )
     }
     return why ? EXIT.unconfirmed : EXIT.ok
   })
@@ -131,7 +136,7 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
   const planned = given === "" ? undefined : planOf(catalogOf(projectRoot(directory)), given)
   if (planned?.ok) {
     if (out.json) out.value({ flow: planned.flow, plan: planned.plan })
-    if (!out.json) out.line(draw(planned.plan))
+    if (!out.json) out.line(clean(draw(planned.plan)))
     return EXIT.ok
   }
   return withEngine(async (engine) => {
@@ -141,7 +146,7 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
       throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
     const { plan: _plan, ...rest } = run
     if (out.json) out.value({ run: rest, progress: progressOf(run.plan, found.state), state: found.state })
-    if (!out.json) out.line(draw(run.plan, found.state))
+    if (!out.json) out.line(clean(draw(run.plan, found.state)))
     return EXIT.ok
   })
 }
@@ -157,11 +162,18 @@ async function runValidate({ out, directory, args: [path] }: Invocation) {
   const faults = all
     .filter((fault) => path === undefined || fault.path === path)
     .map(({ path: at, lines }) => ({ path: at, lines }))
+  // Which agents there are is told by files here; those that another plugin brings are known to opencode alone.
+  const agents = asAgents(knownAgents(directory)).map(({ name }) => name)
+  const hints = [...flows.values()]
+    .filter((each) => (path === undefined || each.path === path) && existsSync(each.path))
+    .flatMap((each) => strangers({ ...each, text: readFileSync(each.path, "utf8") }, agents))
   const ok = faults.length === 0
   const named = path === undefined ? known : [...flows].flatMap(([name, { path: at }]) => (at === path ? name : []))
-  if (out.json) out.value({ ok, flows: named, faults })
-  if (!out.json) for (const { lines } of faults) for (const line of lines) out.line(line)
-  if (!out.json && ok) out.line(path === undefined ? `${known.length} flows are in order.` : `${path} is in order.`)
+  if (out.json) out.value({ ok, flows: named, faults, hints })
+  if (!out.json) for (const hint of hints) out.line(out.paint("yellow", oneLine(hint)))
+  if (!out.json) for (const { lines } of faults) for (const line of lines) out.line(oneLine(line))
+  if (!out.json && ok)
+    out.line(path === undefined ? `${known.length} flows are in order.` : `${oneLine(path)} is in order.`)
   return ok ? EXIT.ok : EXIT.config
 }
 
@@ -190,7 +202,7 @@ async function ordered(call: Invocation, make: (actor: string) => FlowInputEntry
       throw new Stop(EXIT.failed, state.result ?? "It was refused.", "Look at the run first.")
     const said = state?.result ?? "No opencode has taken it up yet; it is carried out when one is open in the project."
     if (out.json) out.value({ run_id: run.run_id, done: state !== undefined, text: said })
-    if (!out.json) out.line(said)
+    if (!out.json) out.line(clean(said))
     return state ? EXIT.ok : EXIT.unconfirmed
   })
 }

@@ -116,7 +116,8 @@ async function answer({ out, args: [given = "", ...words], options, env }: Invoc
         : await out.progress("Waiting for opencode …", () => summonFor(engine, { run_id }, env))
     if (out.json) out.value({ gate: done.gate })
     if (!out.json) out.line(`${oneLine(gate.question)}\n${out.paint("bold", oneLine(told(done.gate)))}`)
-    if (why && !out.json) out.line(`${why.message} ${why.suggestion} The run goes on when opencode is open there.`)
+    if (why && !out.json)
+      out.line(`${oneLine(`${why.message} ${why.suggestion}`)} The run goes on when opencode is open there.`)
     return EXIT.ok
   })
 }

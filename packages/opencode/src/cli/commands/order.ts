@@ -2,6 +2,7 @@ import { alive } from "../../identity"
 import { order } from "../../pass-over/service/command"
 import type { Engine } from "../../pass-over/service/engine"
 import type { Pass } from "../../pass-over/domain/pass"
+import { clean } from "../clean"
 import { refused, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine } from "../engine"
 import { EXIT } from "../exit"
@@ -31,7 +32,7 @@ async function ask(call: Invocation, kind: "cancel" | "message", words: string) 
     const pending = done.command_id !== undefined
     const said = pending ? await silence(engine, pass) : done.text
     if (out.json) out.value({ pass_over_id: pass.id, done: !pending, text: said })
-    if (!out.json) out.line(said)
+    if (!out.json) out.line(clean(said))
     return pending ? EXIT.unconfirmed : EXIT.ok
   })
 }

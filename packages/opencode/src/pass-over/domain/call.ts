@@ -10,3 +10,11 @@ export const flowCall = (run_id: string, key: string, attempt: number) =>
 
 /** Whether a pass is a step of a flow: its run reads the result, and nobody else is brought it. */
 export const ofFlow = ({ call_id }: { call_id: string | null }) => call_id?.startsWith("flow:") === true
+
+/** The run that a pass belongs to, from its call id. */
+export const runOfCall = (call_id: string | null) => /^flow:(run_[^:]+):/.exec(call_id ?? "")?.[1]
+
+/** The call id of a pass in which something is done again that a person has sent back. */
+export const reworkCall = (command_id: string) => `rework:${command_id}`
+
+export const isRework = (call_id: string | null) => call_id?.startsWith("rework:") === true

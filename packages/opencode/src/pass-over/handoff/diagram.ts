@@ -1,5 +1,5 @@
 import type { PlanNode, FlowPlan } from "./plan"
-import type { RunState, StepResult } from "./state"
+import type { RunState, StepResult, Work } from "./state"
 
 const MARK = { done: "✓", failed: "✗", skipped: "–", active: "▶", waiting: "?", pending: "·" } as const
 export type Mark = keyof typeof MARK
@@ -13,15 +13,32 @@ export function markOf(state: RunState | undefined, id: string): Mark {
   return open.length > 0 || state.active[id] ? "active" : "pending"
 }
 
+// What stands in a flow's file or was said by an agent has no lines of its own in a drawing of ours.
+const onLine = (text: string, most: number) => {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim()
+  return line.length > most ? `${line.slice(0, most - 1).toWellFormed()}…` : line
+}
+
+const MOST_NAME = 80
+const MOST_REASON = 200
+
+const called = (text: string) => onLine(text, MOST_NAME)
+
 export const what = (node: PlanNode) => {
   if (node.kind === "pass") return `${node.step.agent}${node.step.critic ? ` ⇄ ${node.step.critic.agent}` : ""}`
-  if (node.kind === "gate") return `a person: ${node.step.gate}`
+  if (node.kind === "gate") return `a person: ${called(node.step.gate)}`
   return `${node.branches.length} side by side`
 }
 
-const tally = (result: StepResult | undefined) => {
+/** For a person the reasons stand in a drawing too. A model gets them apart, because agents wrote them. */
+export type For = "person" | "model"
+
+const because = (reason: string | null, reader: For) =>
+  reason === null || reader === "model" ? undefined : onLine(reason, MOST_REASON) || undefined
+
+const tally = (result: StepResult | undefined, reader: For) => {
   if (!result) return ""
-  if (result.skipped) return ` — ${result.reason ?? "left out"}`
+  if (result.skipped) return ` — ${because(result.reason, reader) ?? "left out"}`
   const parts = [
     result.status,
     result.rounds > 1 ? `${result.rounds} rounds` : "",
@@ -32,22 +49,25 @@ const tally = (result: StepResult | undefined) => {
   return ` — ${parts.filter(Boolean).join(", ")}`
 }
 
-const waitingFor = (state: RunState | undefined, id: string) =>
-  Object.values(state?.open ?? {})
+function waitingFor(state: RunState | undefined, id: string, reader: For) {
+  const line = (work: Work) => {
+    if (work.type === "pass") return ` — ${work.agent}, round ${work.round}`
+    const reason = because(work.reason, reader)
+    return ` — waits for a person (${work.why})${reason ? `: ${reason}` : ""}`
+  }
+  return Object.values(state?.open ?? {})
     .filter((work) => work.node === id)
-    .map((work) =>
-      work.type === "gate"
-        ? ` — waits for a person (${work.why}): ${work.reason}`
-        : ` — ${work.agent}, round ${work.round}`,
-    )
+    .map(line)
     .join("")
+}
 
 /** A flow or a run as lines of text. */
-export function diagramText(plan: FlowPlan, state?: RunState): string {
+export function diagramText(plan: FlowPlan, state?: RunState, reader: For = "person"): string {
+  const reason = because(state?.reason ?? null, reader)
   const line = (id: string, about: string, indent: string, when: boolean) =>
-    `${indent}${MARK[markOf(state, id)]} ${id} (${about})${when ? " if its condition holds" : ""}${tally(state?.results[id])}${waitingFor(state, id)}`
+    `${indent}${MARK[markOf(state, id)]} ${id} (${about})${when ? " if its condition holds" : ""}${tally(state?.results[id], reader)}${waitingFor(state, id, reader)}`
   return [
-    state ? `${plan.name}: ${state.status}${state.reason ? ` (${state.reason})` : ""}` : plan.name,
+    state ? `${plan.name}: ${state.status}${reason ? ` (${reason})` : ""}` : plan.name,
     ...plan.nodes.flatMap((node) => [
       line(node.id, what(node), "  ", node.guards.length > 0),
       ...(node.kind === "parallel"

@@ -28,7 +28,7 @@ function nodeAt(document: Document, { path, key }: Pick<FlowFault, "path" | "key
 }
 
 // A plain scalar begins where its text does, so a place inside it can be told; a quoted or a folded one may differ.
-function placeOf(document: Document, lines: LineCounter, fault: FlowFault) {
+export function placeOf(document: Document, lines: LineCounter, fault: FlowFault) {
   const node = nodeAt(document, fault)
   const start = node?.range?.[0]
   if (node === undefined || start === undefined) return START

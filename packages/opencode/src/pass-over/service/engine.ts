@@ -17,6 +17,7 @@ import type { Runner } from "./runner"
 import type { Closings, Taking } from "./live"
 import type { Clock, Ids, Log, Outcome, Store, Tokens } from "./port"
 import type { Host, HostEvent } from "./port-host"
+import { createQuestions } from "./questions"
 import { createPace, type Pace } from "./pace"
 import { createNotes, type Notes, type Scribe } from "./transcript"
 
@@ -101,7 +102,7 @@ export type Running = {
   all(): Runner[]
 }
 
-export function createRunning(): Running {
+export function createRunning(removed: (id: PassID) => void = () => {}): Running {
   const entries = new Map<PassID, Entry>()
   const all = () => [...entries.values()].map((entry) => entry.runner)
   // Of several the newest: a session may be gone on in while the pass before is still being put away.
@@ -112,7 +113,10 @@ export function createRunning(): Running {
   }
   return {
     add: (added) => void entries.set(added.runner.pass.id, added),
-    remove: (id) => void entries.delete(id),
+    remove(id) {
+      entries.delete(id)
+      removed(id)
+    },
     get: (id) => entries.get(id)?.runner,
     hostOf: (id) => entries.get(id)?.host,
     rights: (id) => entries.get(id)?.rights,
@@ -165,10 +169,12 @@ function cool({ store, clock, log }: EngineDeps, { pass }: Runner, until: number
 }
 
 export function createEngine(deps: EngineDeps): Engine {
-  const running = createRunning()
-  const asked = new Set<string>()
+  const questions = createQuestions()
+  const running = createRunning(questions.over)
 
   function hear(heard: HostEvent) {
+    // Whoever asked may be gone by now; those above it still wait.
+    if (heard.type === "waiting" && !heard.open) return questions.answered(heard.request_id)
     const entry = running.entry(heard.session_id)
     if (!entry) return
     const { runner } = entry
@@ -179,14 +185,8 @@ export function createEngine(deps: EngineDeps): Engine {
       for (const above of upwards(running, runner)) if (above !== runner) above.input({ type: "activity" })
       return
     }
-    if (heard.type === "waiting") {
-      // The same question may be heard of more than once.
-      if (heard.open === asked.has(heard.request_id)) return
-      if (heard.open) asked.add(heard.request_id)
-      if (!heard.open) asked.delete(heard.request_id)
-      for (const waiting of upwaiting(running, runner)) waiting.input({ type: "waiting", more: heard.open })
-      return
-    }
+    if (heard.type === "waiting")
+      return questions.asked(heard.request_id, runner.pass.id, [...upwaiting(running, runner)])
     if (heard.type === "turn") {
       entry.scribe.turn(heard.turn)
       return entry.watch.turn(heard.turn)

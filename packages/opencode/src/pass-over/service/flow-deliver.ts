@@ -17,10 +17,7 @@ export function endOf(run: FlowRun, waiters: Iterable<Waiter>, owner_id: FlowEnd
 }
 
 const messageText = (engine: Engine, run: FlowRun, state: RunState) =>
-  [
-    `The flow ${run.flow} that was started here has ended: ${state.status}${state.reason === null ? "" : `, ${state.reason}`}.`,
-    tellRun(engine, run, state),
-  ].join("\n")
+  [`The flow ${run.flow} that was started here has ended: ${state.status}.`, tellRun(engine, run, state)].join("\n")
 
 type Bringing = { run: FlowRun; state: RunState; delivery: FlowDelivery; start: boolean }
 

@@ -22,6 +22,9 @@ const KIND = {
   parallel: "escalation",
 } as const satisfies Record<Why, Gate["kind"]>
 
+// The whole of it is in the package that goes along.
+const LONGEST = 4_000
+
 const keyOf = (run: FlowRun, work: GateWork) => `flow:${run.run_id}:${work.key}`
 
 const VERDICT = { approved: "approve", rejected: "reject", questioned: "question" } as const
@@ -42,7 +45,7 @@ export async function askFor(
     session_id: run.session_id,
     directory: run.directory,
     asked_by: work.from,
-    question: `${run.flow}, ${work.node}: ${work.reason}`,
+    question: `${run.flow}, ${work.node}: ${work.reason}`.slice(0, LONGEST).toWellFormed(),
     detail: { why: work.why, options: asking.handoff.validation_request?.options, package: asking },
     policy: `the step ${work.node} of the flow ${run.flow}`,
     default_action: "reject",

@@ -1,3 +1,4 @@
+import { redactDeep } from "../domain/secret"
 import { totalTokens } from "../domain/run"
 import { toEnvelope } from "../handoff/codec-envelope"
 import { toPackage } from "../handoff/codec-package"
@@ -125,7 +126,8 @@ export async function leaveOf(engine: Engine, seen: Omit<Seen, "count">): Promis
   const failure = failureOf(outcome)
   const asks = acknowledgment !== undefined && unclear(acknowledgment).length > 0
   const views = { envelope, context: said, ...(response ? { response } : {}) }
-  return {
+  // As the journal keeps it: a run that goes on after a crash knows the same as one that was not interrupted.
+  return redactDeep({
     pass_over_id: output.work_id,
     agent: work.agent,
     status: output.status,
@@ -137,7 +139,7 @@ export async function leaveOf(engine: Engine, seen: Omit<Seen, "count">): Promis
     ...(veto ? { veto } : {}),
     tokens: totalTokens(outcome.usage),
     cost: outcome.usage.cost,
-  }
+  })
 }
 
 /** What is left of a pass that could not even begin. */

@@ -1,3 +1,4 @@
+import type { AgentInfo } from "../domain/agent"
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { brokenIn, type FlowCatalog } from "../handoff/catalog"
 import type { FlowDefinition } from "../handoff/definition"
@@ -38,6 +39,29 @@ export function planOf(
       `${known.path}: ${planned.step ? `${planned.step}: ` : ""}${planned.message}`,
     )
   return { ok: true, plan: planned.plan, flow: known.flow }
+}
+
+/** Every agent that a flow may pass work to. */
+export function agentsOf({ nodes, detours }: FlowPlan): string[] {
+  const named = [...nodes, ...detours].flatMap((node) => {
+    if (node.kind === "parallel") return node.branches.map(({ step }) => step.agent)
+    if (node.kind === "gate") return []
+    return [node.step.agent, ...(node.step.critic ? [node.step.critic.agent] : [])]
+  })
+  return [...new Set(named)]
+}
+
+/** Why a flow cannot run among these agents: one that it names is not there. */
+export function strangerIn(plan: FlowPlan, agents: readonly AgentInfo[]): Refusal | undefined {
+  const known = agents.map(({ name }) => name)
+  const named = [...(plan.originator === null ? [] : [plan.originator]), ...agentsOf(plan)]
+  const stranger = named.find((name) => !known.includes(name))
+  if (stranger === undefined) return undefined
+  return refuse(
+    PassOverErrorCode.INVALID_SUBAGENT,
+    `The flow ${plan.name} names "${stranger}", and there is no such agent.${meant(stranger, known)}`,
+    { suggestion: "Correct the name in the flow's file, or add the agent to opencode's configuration." },
+  )
 }
 
 export function inputProblem(flow: FlowDefinition, inputs: Record<string, string>): string | undefined {

@@ -1,3 +1,4 @@
+import { redactDeep } from "../domain/secret"
 import { envelopeFile, type Envelope, type EnvelopeMeta } from "../handoff/envelope"
 import { homecoming, escalation } from "../handoff/package-view"
 import { packageID, type HandoffDraft, type HandoffPackage } from "../handoff/package"
@@ -34,6 +35,8 @@ export function firstHandoff(files: FlowFiles, run: Kept): number {
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
 
+type Form = typeof json
+
 type LeftEffect = Extract<FlowEffect, { type: "left" }>
 
 /** What a run leaves in the project for people and other programs. None of it is read back; a file that cannot be written is only said. */
@@ -69,8 +72,11 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
     }
   }
 
+  // As in the store: whatever is written passes here, and no secret gets further.
+  const write = (path: string, value: unknown, form: Form = json) => files.write(path, form(redactDeep(value)))
+
   const log = (state: RunState) =>
-    attempt("the log", () => files.write(`${runBase(run)}/state/current.json`, json({ handoffs: state.log })))
+    attempt("the log", () => write(`${runBase(run)}/state/current.json`, { handoffs: state.log }))
 
   const keep = (draft: HandoffDraft, state: RunState) => {
     if (!run.plan.archive) return
@@ -79,11 +85,11 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
     const known = state.log.find((entry) => entry.id === id)
     const at = timestamp ?? known?.timestamp ?? new Date(engine.clock.now()).toISOString()
     const whole: HandoffPackage = { handoff: { id, timestamp: at, ...rest } }
-    attempt("a package", () => files.write(`${archive(run)}/${id}.yaml`, yaml(whole)))
+    attempt("a package", () => write(`${archive(run)}/${id}.yaml`, whole, yaml))
   }
 
   const envelope = (value: Envelope, version: Parameters<typeof envelopeFile>[1] = {}) =>
-    attempt("an envelope", () => files.write(`${handoffs(run)}/${envelopeFile(value.meta, version)}`, json(value)))
+    attempt("an envelope", () => write(`${handoffs(run)}/${envelopeFile(value.meta, version)}`, value))
 
   function left({ envelope: value, earlier }: LeftEffect) {
     if (earlier) envelope(earlier.envelope, { round: earlier.round })
@@ -95,7 +101,7 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
     begun(work, task, state) {
       const meta = metaOf(run.flow, work, engine.clock.now())
       attempt("a draft", () =>
-        files.write(`${handoffs(run)}/${envelopeFile(meta, { draft: true })}`, json(draftOf(meta, task.reason))),
+        write(`${handoffs(run)}/${envelopeFile(meta, { draft: true })}`, draftOf(meta, task.reason)),
       )
       keep(task.handoff, state)
       log(state)

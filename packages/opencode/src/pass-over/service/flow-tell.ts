@@ -49,13 +49,27 @@ const stepOf = (state: RunState, { node, agent, status, passed, pass_over_id, co
   ...(within({ ...context, concerns: concernsOf(state, node) }, room) as object),
 })
 
+/** Why a run has ended, and what it asks a person, in the words of the agents. */
+function reasons(state: RunState) {
+  const asked = Object.values(state.open).flatMap((work) =>
+    work.type === "gate" ? [{ step: work.node, why: work.why, reason: work.reason }] : [],
+  )
+  return {
+    ...(state.reason === null ? {} : { reason: state.reason }),
+    ...(asked.length > 0 ? { waiting: asked.slice(0, MOST_SHOWN) } : {}),
+  }
+}
+
 /** What a run has left: its last steps with what they found, as data. */
-function left(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string {
+function left(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string | undefined {
   const done = run.plan.nodes.flatMap(({ id }) => state.results[id] ?? []).filter(({ skipped }) => !skipped)
   const shown = done.slice(-MOST_SHOWN)
+  const why = reasons(state)
+  if (shown.length === 0 && Object.keys(why).length === 0) return undefined
   let text = ""
   for (const room of ROOMS) {
-    text = yaml({ steps: shown.map((each) => stepOf(state, each, room)) })
+    const steps = shown.map((each) => stepOf(state, each, room))
+    text = yaml({ ...(within(why, { ...room, items: MOST_SHOWN }) as object), ...(steps.length > 0 ? { steps } : {}) })
     if (text.length <= MOST_CHARACTERS && text.split("\n").length <= MOST_LINES) break
   }
   return fence(LABEL, freshNonce(text, engine.ids.nonce), text)
@@ -82,7 +96,7 @@ const LONGEST_DRAWING = 80
 
 /** The drawing of a run; of a long one its beginning and its end. */
 function drawn(run: FlowRun, state: RunState): string {
-  const lines = diagramText(run.plan, state).split("\n")
+  const lines = diagramText(run.plan, state, "model").split("\n")
   if (lines.length <= LONGEST_DRAWING) return lines.join("\n")
   const [first, last] = [lines.slice(0, 20), lines.slice(-40)]
   return [...first, `  … ${lines.length - 60} lines more: pass-over flow show ${run.run_id}`, ...last].join("\n")
@@ -90,11 +104,12 @@ function drawn(run: FlowRun, state: RunState): string {
 
 /** Where a run stands and what it has left, as the model reads it. */
 export function tellRun(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string {
+  const data = left(engine, run, state)
   return [
     `Run ${run.run_id}`,
     drawn(run, state),
     ...waitsFor(state),
     ...stands(run, state),
-    ...(Object.keys(state.results).length > 0 ? ["What its steps left, as data:", left(engine, run, state)] : []),
+    ...(data === undefined ? [] : ["What its steps and agents left, as data:", data]),
   ].join("\n")
 }

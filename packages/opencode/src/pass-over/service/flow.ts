@@ -7,7 +7,7 @@ import { ENDED, newRun, type FlowInputEntry, type RunState } from "../handoff/st
 import type { Engine, Project } from "./engine"
 import { bringEnds, endAnswered, endMissed } from "./flow-deliver"
 import { foreign, handsOf, hold, NOBODY, stateOf, takeOver, type FlowOptions, type Hands } from "./flow-hands"
-import { idle, inputProblem, no, planOf } from "./flow-plan"
+import { idle, inputProblem, no, planOf, strangerIn } from "./flow-plan"
 import { firstHandoff } from "./flow-record"
 import { flowEvent, type Carried } from "./flow-run"
 import type { FlowCommand, FlowRun } from "./port-flow"
@@ -21,6 +21,8 @@ export type StartFlow = {
   originator: string
   by: "person" | "model"
   model: string | null
+  /** Asks whether work may be passed to the agents of the plan, where a model starts it. */
+  permit?: (plan: FlowPlan) => Promise<Refusal | undefined>
 }
 
 export type Started = { ok: true; run: FlowRun } | { ok: false; refusal: Refusal }
@@ -59,6 +61,7 @@ function newFlowRun({ engine, project, options }: Hands, plan: FlowPlan, wanted:
     session_id: wanted.session_id ?? "",
     originator: plan.originator ?? wanted.originator,
     started_by: wanted.by,
+    starter: wanted.by === "model" ? wanted.originator : null,
     model: wanted.model,
     status: "running",
     reason: null,
@@ -84,11 +87,15 @@ function start(hands: Hands, wanted: StartFlow): Promise<Started> {
 }
 
 async function startNow(hands: Hands, wanted: StartFlow): Promise<Started> {
-  const { engine, options } = hands
+  const { engine, project, options } = hands
   const planned = planOf(await options.catalog(), wanted.name)
   if (!planned.ok) return planned
   const problem = inputProblem(planned.flow, wanted.inputs)
   if (problem) return no(PassOverErrorCode.CONFIG_INVALID, problem, "Give the inputs that the flow names.")
+  // Where no opencode is, nobody knows the agents; the one that takes the run refuses each pass of a stranger.
+  const stranger = options.elsewhere ? undefined : strangerIn(planned.plan, await project.host.agents())
+  const refusal = stranger ?? (await wanted.permit?.(planned.plan))
+  if (refusal) return { ok: false, refusal }
   const made = newFlowRun(hands, planned.plan, wanted)
   const run = { ...made, plan: { ...made.plan, first_handoff: firstHandoff(options.files, made) } }
   // Its first entry is written with it, and carried out as after a crash: there is only one way to go on.

@@ -1,5 +1,7 @@
+import type { AgentInfo } from "../domain/agent"
 import { check } from "../domain/chain-validator"
 import { unenforceable } from "../domain/constraint"
+import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import type { Given } from "../domain/given"
 import { resolveLimits, type Limits } from "../domain/limit"
 import type { ContextMessage } from "../domain/context"
@@ -64,6 +66,13 @@ export type Granted = {
 
 const normal = (objective: string) => objective.replaceAll(/\s+/g, " ").trim().toLowerCase()
 
+function unknownOriginator({ agent }: Caller, agents: readonly AgentInfo[]): Refusal | undefined {
+  if (agents.some(({ name }) => name === agent)) return undefined
+  return refuse(PassOverErrorCode.INVALID_SUBAGENT, `There is no agent "${agent}", so it can pass nothing on.`, {
+    suggestion: "Name an agent of this project as the originator.",
+  })
+}
+
 /** Policy, chain, repetition and the caller's own deadline: everything that can refuse a pass before it exists. */
 export async function grant(engine: Engine, project: Project, caller: Caller, ask: Ask) {
   const above = engine.running.byChild(caller.session_id)
@@ -72,6 +81,8 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
   const parent = above?.pass ?? (root === caller.session_id ? undefined : await engine.store.byChild(caller.session_id))
   const root_session_id = parent?.root_session_id ?? root
   const [written, agents] = await Promise.all([project.written(), project.host.agents()])
+  const stranger = unknownOriginator(caller, agents)
+  if (stranger) return { ok: false as const, refusal: stranger }
   const override = {
     ...ask.override,
     ...(ask.timeout_ms === undefined ? {} : { timeout_ms: ask.timeout_ms }),

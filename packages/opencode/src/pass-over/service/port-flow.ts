@@ -18,6 +18,8 @@ export type FlowRun = {
   session_id: string
   originator: string
   started_by: "person" | "model"
+  /** The agent whose call started it, which every pass of the run is held to as well; null where a person did. */
+  starter: string | null
   model: string | null
   status: FlowStatus
   reason: string | null

@@ -1,5 +1,6 @@
-import { belongs, guardedName } from "../domain/change/path"
 import type { AgentInfo } from "../domain/agent"
+import { isRework, runOfCall } from "../domain/call"
+import { belongs, guardedName } from "../domain/change/path"
 import { constraintLayers } from "../domain/constraint"
 import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
@@ -38,13 +39,18 @@ function limits(pass: Pass): Layer[] {
 export async function rightsOf(engine: Engine, project: Project, pass: Pass): Promise<Rights> {
   const known = await project.host.agents()
   const agents = new Map(known.map((agent) => [agent.name, agent.rules ?? [allow("*")]]))
-  const layer = (who: string): Layer => ({ who, rules: agents.get(who) ?? [allow("*")] })
+  // Whom nobody knows, nobody has allowed anything.
+  const layer = (who: string): Layer => ({ who, rules: agents.get(who) ?? [deny("*")] })
   const { grant } = valuesOf(pass)
   const parent = pass.parent_pass_id === null ? undefined : await engine.store.find(pass.parent_pass_id)
   const inherited = parent ? (engine.running.rights(parent.id) ?? (await rightsOf(engine, project, parent))) : undefined
-  const above = inherited
-    ? [inherited.own, ...inherited.above]
-    : [layer(pass.originating_agent_id), { who: "its session", rules: await sessionRules(project, pass) }]
+  const session = inherited ? [] : [{ who: "its session", rules: await sessionRules(project, pass) }]
+  const asking = new Set([pass.originating_agent_id, await starterOf(engine, pass)].flat())
+  const above = [
+    ...(inherited ? [inherited.own, ...inherited.above] : []),
+    ...[...asking].filter((who) => who !== inherited?.own.who).map(layer),
+    ...session,
+  ]
   return {
     own: layer(pass.subagent_id),
     above: [...above, ...limits(pass)],
@@ -59,6 +65,16 @@ async function isLast(engine: Engine, project: Project, pass: Pass, agents: read
   if (longest < pass.max_chain_depth) return false
   const written = await project.written()
   return longest >= reachOf(pass, { written, agents, defaults: engine.agents.defaults })
+}
+
+/** Whose call started the run that a pass belongs to; what is done again of it belongs to it too. */
+async function starterOf(engine: Engine, pass: Pass): Promise<string[]> {
+  const run_id = runOfCall(pass.call_id)
+  const starter = run_id === undefined ? null : (await engine.store.run(run_id))?.starter
+  if (starter) return [starter]
+  if (!isRework(pass.call_id) || pass.continues_pass_id === null) return []
+  const before = await engine.store.find(pass.continues_pass_id)
+  return before ? starterOf(engine, before) : []
 }
 
 async function sessionRules(project: Project, pass: Pass): Promise<Rule[]> {

@@ -1,9 +1,12 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import type { AuditLine } from "../domain/audit-log"
-import { ensureFolder } from "./audit-folder"
+import { ensureFolder, monthFolder, strange } from "./audit-folder"
 import { addToSummary } from "./audit-summary"
 import { sha256 } from "./record"
+import { codeOf } from "./tree/barred"
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants
 
 const TAIL = 256 * 1024
 
@@ -42,9 +45,21 @@ function reached(file: number, window = TAIL): number {
   }
 }
 
-function appendTo(path: string, lines: readonly AuditLine[]): AuditLine[] {
-  const file = openSync(path, "a+", 0o600)
+// No link is followed, and none of the files that wait for somebody else is waited for.
+const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+
+function opened(path: string): number {
   try {
+    return openSync(path, APPEND, 0o600)
+  } catch (error) {
+    throw codeOf(error) === "ELOOP" ? strange(path) : error
+  }
+}
+
+function appendTo(path: string, lines: readonly AuditLine[]): AuditLine[] {
+  const file = opened(path)
+  try {
+    if (!fstatSync(file).isFile()) throw strange(path)
     const known = reached(file)
     const missing = lines.filter((line) => line.seq > known)
     if (missing.length === 0) return []
@@ -63,9 +78,17 @@ export function appendLines(folder: string, lines: readonly AuditLine[]) {
   if (lines.length === 0) return
   ensureFolder(folder)
   const byFile = Map.groupBy(lines, (line) => auditFile(folder, line))
+  const refused: unknown[] = []
   const appended = [...byFile].flatMap(([path, group]) => {
-    mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 })
-    return appendTo(path, group)
+    try {
+      monthFolder(dirname(path))
+      return appendTo(path, group)
+    } catch (error) {
+      // The files of other sessions are none the worse for it; what they have by now is not written twice.
+      refused.push(error)
+      return []
+    }
   })
   addToSummary(folder, appended)
+  if (refused.length > 0) throw refused[0]
 }

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs"
-import { isAbsolute, join, relative, resolve, sep } from "node:path"
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import { leavesProject } from "../domain/log-directory"
+import { codeOf } from "./tree/barred"
 
 const invalid = (log_directory: string, why: string) =>
   new PassOverError(
@@ -42,8 +43,37 @@ export function auditFolder(directory: string, log_directory: string): string {
 export function ensureFolder(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const ignore = join(folder, ".gitignore")
-  if (!existsSync(ignore)) writeFileSync(ignore, "*\n")
+  if (existsSync(ignore)) return
+  try {
+    // Where a link lies that leads nowhere, nothing is made at its end.
+    writeFileSync(ignore, "*\n", { flag: "wx" })
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error
+  }
 }
+
+/** What lies in the place of a log file or of its folder, and is neither: nothing is written through it. */
+export const strange = (path: string) =>
+  new PassOverError(
+    PassOverErrorCode.PERMISSION_DENIED,
+    `${path} is a link or no plain file: the audit log is not written there.`,
+    { suggestedAction: "Take it away; the lines are in the database and are written as soon as it is gone." },
+  )
+
+/** The folder of a month, made where it is missing. */
+export function monthFolder(path: string) {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error
+    if (!lstatSync(path).isDirectory()) throw strange(path)
+  }
+}
+
+/** Whether a log file and the folder of its month are what they seem. */
+export const plainLog = (path: string) =>
+  lstatSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() === true &&
+  lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 const MONTH = /^\d{4}-\d\d$/
 const FILE = /^session-.+-passes\.jsonl$/

@@ -5,6 +5,7 @@ import type { AuditLine } from "../domain/audit-log"
 import { keptFrom } from "../domain/retention"
 import type { Fault, Pruned } from "../service/port-audit"
 import { auditFile } from "./audit-file"
+import { plainLog } from "./audit-folder"
 import { anchorOf, linesOf, readLog, written, type AuditPlace } from "./audit-read"
 import type { AuditSearch } from "./audit-search"
 import { sha256 } from "./record"
@@ -48,7 +49,7 @@ const ours = (path: string, due: readonly AuditLine[], anchor: Anchor) =>
 
 /** The files that hold nothing but lines that are past. */
 function filesOf(place: AuditPlace, gone: readonly AuditLine[], seq: number): string[] {
-  const paths = [...new Set(gone.map((row) => auditFile(place.folder, row)))].filter(existsSync)
+  const paths = [...new Set(gone.map((row) => auditFile(place.folder, row)))].filter(plainLog)
   return paths.filter((path) => readLog(path).every(({ entry }) => entry !== undefined && entry.seq <= seq))
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
 import type { AuditLine } from "../domain/audit-log"
@@ -34,7 +34,9 @@ export type AuditSummary = z.infer<typeof AuditSummary>
 /** The summary beside the files. One that was lost or damaged starts anew; it can always be made again. */
 export function readSummary(folder: string): AuditSummary {
   try {
-    return AuditSummary.parse(JSON.parse(readFileSync(join(folder, SUMMARY), "utf8")))
+    const path = join(folder, SUMMARY)
+    if (!lstatSync(path).isFile()) return AuditSummary.parse({})
+    return AuditSummary.parse(JSON.parse(readFileSync(path, "utf8")))
   } catch {
     return AuditSummary.parse({})
   }
@@ -44,7 +46,9 @@ export function writeSummary(folder: string, summary: AuditSummary) {
   const path = join(folder, SUMMARY)
   const draft = `${path}.${process.pid}`
   // Whole or not at all, but not waited for: it can be made again.
-  writeFileSync(draft, `${JSON.stringify(summary, undefined, 2)}\n`, { mode: 0o600 })
+  // What lies there is of a process that ended in between, or a link that is not ours to follow.
+  rmSync(draft, { force: true })
+  writeFileSync(draft, `${JSON.stringify(summary, undefined, 2)}\n`, { mode: 0o600, flag: "wx" })
   renameSync(draft, path)
 }
 

@@ -17,6 +17,7 @@ export const FlowRunTable = sqliteTable(
     session_id: text().notNull(),
     originator: text().notNull(),
     started_by: text().$type<"person" | "model">().notNull(),
+    starter: text(),
     model: text(),
     status: text().$type<FlowRun["status"]>().notNull(),
     reason: text(),

@@ -90,5 +90,11 @@ export const MIGRATIONS: readonly Migration[] = [
       "CREATE INDEX `pass_over_starts_open_idx` ON `pass_over_starts` (`directory`) WHERE \"pass_over_starts\".\"state\" in ('pending', 'claimed');",
       "CREATE INDEX `pass_over_starts_pass_over_id_idx` ON `pass_over_starts` (`pass_over_id`) WHERE \"pass_over_starts\".\"pass_over_id\" is not null;"
     ]
+  },
+  {
+    "tag": "0001_flow_starter",
+    "statements": [
+      "ALTER TABLE `pass_over_flow_runs` ADD `starter` text;"
+    ]
   }
 ]

@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test"
-import { readdirSync, readFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ContextMessage } from "../../../src/pass-over/domain/context"
 import { redact } from "../../../src/pass-over/domain/secret"
 import { appendLines } from "../../../src/pass-over/store/audit-file"
+import { createFlowFiles } from "../../../src/pass-over/store/flow-file"
+import { fold } from "../../../src/pass-over/handoff/fold"
 import { outcomeOf, started } from "../support/drive"
 import { createEngineWorld } from "../support/engine"
+import { createFlowScene, leaves, memoryFiles, type FlowScene } from "../support/flow"
 import { createFolder, type Folder } from "../support/folder"
 import { harmless, plant, type Planted } from "../support/secrets"
 
@@ -15,7 +18,7 @@ const LOOK_ALIKES = harmless(220)
 const EACH = 20
 
 /** Everything below a folder, as bytes that can be searched. */
-const written = (folder: Folder) =>
+const written = (folder: Pick<Folder, "path">) =>
   readdirSync(folder.path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".key"))
     .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
@@ -135,6 +138,71 @@ test("of 200 secrets in every place of whole passes at most 1 % are on the disk 
       .map(({ kind }) => kind)
       .slice(2),
   ).toEqual([])
+}, 60_000)
+
+const RUNNING = `
+name: running
+archive: true
+inputs: { goal: {} }
+steps:
+  - { id: find, agent: scout, objective: "Find {{ inputs.goal }}" }
+  - { id: make, agent: general, objective: "Make it", on_failure: continue }
+  - { id: accept, gate: release, items: ["Is it {{ inputs.goal }}?"] }
+`
+
+/** A run of a flow in which each text stands in another of the places that a text can come from. */
+async function flow(scene: FlowScene, texts: readonly string[]) {
+  const at = (index: number) => texts[index % texts.length] ?? ""
+  scene.host.script("scout", async (child) => {
+    child.tool("bash", { command: at(0) }, at(1))
+    await leaves(
+      child,
+      {
+        context_summary: `Looked at src/total.ts: ${at(2)}`,
+        commands_run: [at(3)],
+        key_decisions: [at(4)],
+        open_questions: [{ question: at(5), priority: "high" }],
+        routing: { recommendation: "CONTINUE", reason: at(6) },
+        measurements: { note: at(7) },
+      },
+      { findings: [{ severity: "error", category: "secret", message: at(8), path: "a.ts" }] },
+    )
+  })
+  scene.host.script("general", async () => ({ failure: { code: "E011", message: at(9), final: true } as never }))
+  const run = await scene.run("running", { goal: at(10) })
+  const found = await scene.settled(run)
+  expect(found?.state.status).toBe("waiting")
+  const entries = await scene.engine.store.entries(run.run_id)
+  expect(fold(run.plan, { goal: redact(at(10)).text }, entries).left).toEqual(found?.state.left ?? {})
+  while ((await scene.questions(run)).length > 0) {
+    await scene.answer(run, "approve", at(11))
+    await scene.settled(run)
+  }
+}
+
+test("of 200 secrets in every place of a flow at most 1 % are in its files and in the database", async () => {
+  using folder = createFolder()
+  mkdirSync(folder.at("project"))
+  using scene = createFlowScene([RUNNING], {
+    path: folder.at("pass-over.db"),
+    files: Object.assign(memoryFiles(), createFlowFiles(folder.at("project"))),
+  })
+  const files: Buffer[] = []
+  for (let from = 0; from < SECRETS.length; from += 12) {
+    await flow(
+      scene,
+      SECRETS.slice(from, from + 12).map(({ text }) => text),
+    )
+    // The packages of the next run take the place of these.
+    files.push(...written({ path: folder.at("project") }))
+  }
+  files.push(...written(folder))
+  const names = readdirSync(folder.at("project"), { recursive: true, encoding: "utf8" })
+  for (const name of ["HO-001.yaml", "find-scout.json", "make-general.json", "current.json"])
+    expect(names.some((path) => path.endsWith(name))).toBe(true)
+  expect(files.some((file) => file.includes("[redacted:"))).toBe(true)
+  const left = SECRETS.filter(({ value }: Planted) => inside(files, value))
+  expect(left.map(({ kind }) => kind).slice(2)).toEqual([])
 }, 60_000)
 
 test("of 200 look-alikes at most 5 % are missing or changed", async () => {

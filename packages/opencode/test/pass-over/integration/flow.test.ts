@@ -269,7 +269,8 @@ test("the four packages, the escalation and the gate", async () => {
   })
   const answer = await server.prompt({ agent: "alice", text: "Design the login." })
   const run_id = runOf(answer.text)
-  expect(answer.text).toContain("waits for a person (clarify): What is the priority")
+  expect(answer.text).toContain("waits for a person (clarify)\n")
+  expect(answer.text).toContain('reason: "What is the priority')
   const answerNext = async (verdict: "approve", note: string | null) => {
     for (;;) {
       const [gate] = await store.gates({ run_id, status: ["pending"] })

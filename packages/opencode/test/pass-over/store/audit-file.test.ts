@@ -1,5 +1,16 @@
 import { describe, expect, test } from "bun:test"
-import { appendFileSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { AuditLine } from "../../../src/pass-over/domain/audit-log"
 import { note } from "../../../src/pass-over/domain/pass"
@@ -231,6 +242,71 @@ describe("a session id that is none", () => {
       expect(dirname(path)).toBe(join(log(folder), "2026-03"))
       expect(read(path)).toEqual([one])
     }
+  })
+})
+
+describe("no link is followed", () => {
+  const MONTH = "2026-03"
+  const NAME = "session-ses_alice-passes.jsonl"
+
+  /** A log folder with somebody's file outside of it. */
+  function scene() {
+    const folder = createFolder()
+    mkdirSync(join(log(folder), MONTH), { recursive: true })
+    mkdirSync(folder.at("outside"))
+    writeFileSync(folder.at("outside", "theirs"), "theirs\n")
+    return folder
+  }
+
+  const kept = (folder: Folder) => {
+    expect(files(folder.at("outside"))).toEqual(["theirs"])
+    expect(readFileSync(folder.at("outside", "theirs"), "utf8")).toBe("theirs\n")
+  }
+
+  test("from a log file, and the files of other sessions are written all the same", () => {
+    for (const target of ["theirs", "missing"]) {
+      using folder = scene()
+      const path = join(log(folder), MONTH, NAME)
+      symlinkSync(folder.at("outside", target), path)
+      const other = line(1, { session_id: "ses_bob" })
+      expect(() => appendLines(log(folder), [line(1), other])).toThrow("is a link or no plain file")
+      kept(folder)
+      expect(seqs(auditFile(log(folder), other))).toEqual([1])
+      // As soon as it is gone the lines come, each once.
+      unlinkSync(path)
+      appendLines(log(folder), [line(1), other])
+      expect(seqs(path)).toEqual([1])
+      expect(seqs(auditFile(log(folder), other))).toEqual([1])
+      expect(JSON.parse(readFileSync(join(log(folder), "audit-summary.json"), "utf8"))).toMatchObject({ lines: 2 })
+    }
+  })
+
+  test("from the folder of a month", () => {
+    for (const target of ["outside", "missing"]) {
+      using folder = scene()
+      rmdirSync(join(log(folder), MONTH))
+      symlinkSync(folder.at(target), join(log(folder), MONTH))
+      expect(() => appendLines(log(folder), [line(1)])).toThrow("is a link or no plain file")
+      kept(folder)
+      expect(existsSync(folder.at("missing"))).toBe(false)
+    }
+  })
+
+  test("from a .gitignore or a draft of the summary", () => {
+    using folder = scene()
+    symlinkSync(folder.at("outside", "missing"), join(log(folder), ".gitignore"))
+    symlinkSync(folder.at("outside", "theirs"), join(log(folder), `audit-summary.json.${process.pid}`))
+    appendLines(log(folder), [line(1)])
+    kept(folder)
+    expect(seqs(join(log(folder), MONTH, NAME))).toEqual([1])
+  })
+
+  test("and nothing that is no file is waited for", () => {
+    using folder = scene()
+    for (const path of [join(log(folder), MONTH, NAME), join(log(folder), "audit-summary.json")])
+      expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0)
+    expect(() => appendLines(log(folder), [line(1)])).toThrow("is a link or no plain file")
+    appendLines(log(folder), [line(1, { session_id: "ses_bob" })])
   })
 })
 

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { basename, dirname } from "node:path"
 import { AuditLog } from "../../../src/audit-log"
 import { openAudit } from "../../../src/pass-over"
 import { PassOverAuditEntry } from "../../../src/pass-over/domain/audit-log"
@@ -215,6 +216,16 @@ describe("prune", () => {
     await outcomeOf(it.world, await started(it.world))
     await it.world.engine.store.flushAudit(["ses_root"], (lines) => appendLines(it.logs, lines))
     expect(await it.audit.verify()).toMatchObject({ ok: true, faults: [] })
+  })
+
+  test("takes nothing away that a link leads to", async () => {
+    using it = await place()
+    const month = dirname(it.file)
+    renameSync(month, it.folder.at("elsewhere"))
+    symlinkSync(it.folder.at("elsewhere"), month)
+    const pruned = await it.audit.prune({ retention_days: 1, now: it.world.clock.now() + 400 * DAY })
+    expect(pruned.files).toBe(0)
+    expect(existsSync(it.folder.at("elsewhere", basename(it.file)))).toBe(true)
   })
 
   test("keeps what somebody changed, and says so", async () => {

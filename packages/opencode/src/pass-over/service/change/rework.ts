@@ -1,3 +1,4 @@
+import { reworkCall } from "../../domain/call"
 import { resolve } from "../../domain/config"
 import type { Pass } from "../../domain/pass"
 import { InlineOverride } from "../../domain/preference"
@@ -13,7 +14,7 @@ import { treeOf } from "./target"
 const ELSEWHERE_MS = 2_000
 
 /** With it the pass of a rework is found again after a crash, and a second one is not begun. */
-const callID = ({ command_id }: Command) => `rework:${command_id}`
+const callID = ({ command_id }: Command) => reworkCall(command_id)
 
 const callerOf = (pass: Pass, command: Command): Caller => ({
   agent: pass.originating_agent_id,

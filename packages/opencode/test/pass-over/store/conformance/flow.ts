@@ -18,6 +18,7 @@ const run = (more: Partial<FlowRun> = {}): FlowRun => ({
   session_id: "ses_alice",
   originator: "alice",
   started_by: "model",
+  starter: "alice",
   model: null,
   status: "running",
   reason: null,

@@ -115,6 +115,7 @@ async function flow(scene: Scene, more: Partial<FlowRun> = {}): Promise<FlowRun>
     session_id: "ses_alice",
     originator: "alice",
     started_by: "model",
+    starter: "alice",
     model: null,
     status: "running",
     reason: null,

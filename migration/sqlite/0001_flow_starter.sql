@@ -1,0 +1,1 @@
+ALTER TABLE `pass_over_flow_runs` ADD `starter` text;
