@@ -10,7 +10,13 @@ import { scan } from "../domain/select/words"
 import type { Host } from "./port-host"
 
 /** A file that may go along, and what brought it in. */
-export type Named = { path: string; why: string; asked: boolean }
+export type Named = {
+  path: string
+  why: string
+  asked: boolean
+  /** Earlier work that the child stands on has changed it: what it is now is in the child's tree. */
+  changed?: boolean
+}
 
 // What nobody asked for by name must not crowd out the conversation.
 const MOST_FOUND = 20
@@ -70,7 +76,7 @@ const SLACK = 3
 
 type Room = { bytes: number; tokens: number }
 
-function without({ content: _content, ...rest }: ContextFile): ContextFile {
+export function without({ content: _content, ...rest }: ContextFile): ContextFile {
   return rest
 }
 
@@ -120,6 +126,7 @@ export function fitFiles(
       used.tokens += name.tokens + SLACK
       return { value: without(value), item: { ...base, taken: "none", why, ...tools.estimate(text) } }
     }
+    if (named.changed) return left(`${named.why}; changed by an earlier step, to be read`, fileText(value))
     if (value.content === undefined || secretFile(value.path)) return left(unread(value), fileText(without(value)))
     const room = { bytes: max.bytes - used.bytes - kept.bytes, tokens: max.tokens - used.tokens - kept.tokens }
     const made = fitted(value, named.why, room, tools)

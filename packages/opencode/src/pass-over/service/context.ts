@@ -7,7 +7,7 @@ import { openErrors } from "../domain/mention"
 import type { Effective } from "../domain/preference"
 import { scan } from "../domain/select/words"
 import { redactDeep } from "../domain/secret"
-import { fitFiles, inQuestion, type FileItem, type Named, type Weigh } from "./context-file"
+import { type FileItem, fitFiles, inQuestion, type Named, type Weigh, without } from "./context-file"
 import { conversation, type Talk } from "./context-talk"
 import { retell } from "./context-digest"
 import type { Tokens } from "./port"
@@ -40,6 +40,8 @@ export type Wanted = {
   model?: string | null | undefined
   /** The history, where the caller has it at hand. */
   history?: (() => ContextMessage[]) | undefined
+  /** Files that the child finds otherwise than they are here. */
+  changed?: ReadonlySet<string> | undefined
 }
 
 export type Gathered = { context: WorkContext; manifest: Manifest; bytes: number }
@@ -71,6 +73,7 @@ async function find({ host }: GatherDeps, wanted: Wanted, preference: Effective)
       : []
   const files = read.flatMap((value, index) => {
     const one = named[index] ?? { path: value.path, why: "named for this pass", asked: true }
+    if (wanted.changed?.has(value.path)) return [{ value: without(value), named: { ...one, changed: true } }]
     // What was only spoken of may be no file at all.
     return one.asked || value.content !== undefined || value.metadata ? [{ value, named: one }] : []
   })

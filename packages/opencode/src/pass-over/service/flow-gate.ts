@@ -3,6 +3,7 @@ import { OPTIONS } from "../handoff/answer"
 import { escalation } from "../handoff/package-view"
 import type { GateWork, RunState, Verdict, Why } from "../handoff/state"
 import type { Engine } from "./engine"
+import { proposedBy, tellProposed } from "./flow-proposal"
 import { answerGate, answerTo, openGate } from "./gate"
 import type { FlowRun } from "./port-flow"
 
@@ -35,6 +36,8 @@ export async function askFor(
   work: GateWork,
 ): Promise<Verdict | undefined> {
   const options = OPTIONS[work.why]
+  const proposed = await proposedBy(engine.store, run)
+  const told = tellProposed(proposed)
   const { gate } = await openGate(engine, {
     key: keyOf(run, work),
     kind: KIND[work.why],
@@ -43,8 +46,13 @@ export async function askFor(
     session_id: run.session_id,
     directory: run.directory,
     asked_by: work.from,
-    question: `${run.flow}, ${work.node}: ${work.reason}`,
-    detail: { why: work.why, options, package: escalation(run.plan, state, work, options) },
+    question: [`${run.flow}, ${work.node}: ${work.reason}`, ...told].join(" — "),
+    detail: {
+      why: work.why,
+      options,
+      ...(proposed.length > 0 ? { proposed } : {}),
+      package: escalation(run.plan, state, work, options),
+    },
     policy: `the step ${work.node} of the flow ${run.flow}`,
     default_action: "reject",
     ttl_ms: OPEN_MS,

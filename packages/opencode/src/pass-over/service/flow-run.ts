@@ -6,6 +6,7 @@ import { ENDED, newRun, type FlowEffect, type FlowInputEntry, type RunState, typ
 import { taskOf } from "../handoff/task"
 import { bringEndNow, endOf, type Waiter } from "./flow-deliver"
 import { askFor, unask } from "./flow-gate"
+import { madeBy, type Made } from "./flow-ground"
 import { callOff, perform, type FlowWorld } from "./flow-pass"
 import { createRecord, type FlowRecord } from "./flow-record"
 import { withdrawGates } from "./gate"
@@ -53,6 +54,8 @@ type Holding = {
   record: FlowRecord
   seq: number
   state: RunState
+  /** What later passes stand on. */
+  made: Made[]
   /** Another process has it, or it cannot be written down. */
   halted: boolean
   tail: Promise<unknown>
@@ -66,13 +69,15 @@ type Holding = {
 /** What has happened so far, and what of it may not have reached the project's files. */
 function replayed(run: FlowRun, entries: readonly FlowEntry[]) {
   const left: LeftEffect[] = []
+  const made: Made[] = []
   let state = newRun(run.inputs)
   for (const entry of entries) {
+    made.push(...madeBy(state, entry.input))
     const next = advance(run.plan, state, entry.input, entry.at)
     state = next.state
     for (const effect of next.effects) if (effect.type === "left") left.push(effect)
   }
-  return { state, left }
+  return { state, left, made }
 }
 
 /** Whether an input still means anything to a state. */
@@ -135,6 +140,7 @@ async function step(holding: Holding, input: FlowInputEntry): Promise<"written" 
     return "stale"
   }
   holding.seq += 1
+  holding.made.push(...madeBy(holding.state, input))
   holding.state = next.state
   for (const effect of next.effects) act(holding, effect)
   for (const heard of holding.watching) heard(holding.state)
@@ -159,7 +165,7 @@ const failed = (holding: Holding, what: string) => (error: unknown) => {
 }
 
 function begin(holding: Holding, work: Work) {
-  const { world, run, record, state } = holding
+  const { world, run, record, state, made } = holding
   if (work.type === "gate") {
     record.asked(work, state)
     askFor(world.engine, run, state, work)
@@ -170,7 +176,7 @@ function begin(holding: Holding, work: Work) {
   const task = taskOf(run.plan, state, work)
   if (!task) return
   record.begun(work, task, state)
-  perform(world, run, work, task)
+  perform(world, run, { work, task, made: [...made] })
     .then((leave) => (holding.halted ? undefined : enter(holding, { type: "left", key: work.key, leave })))
     .catch(failed(holding, "a pass"))
 }
@@ -194,13 +200,14 @@ function act(holding: Holding, effect: FlowEffect) {
  * `begun` tells that it began in this process.
  */
 export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntry[], begun: boolean): Carried {
-  const { state, left } = replayed(run, entries)
+  const { state, left, made } = replayed(run, entries)
   const holding: Holding = {
     world,
     run,
     record: createRecord(world, run),
     seq: run.seq,
     state,
+    made,
     halted: false,
     tail: Promise.resolve(),
     over: Promise.withResolvers<RunState>(),

@@ -4,6 +4,7 @@ import type { RunState, StepResult } from "../handoff/state"
 import { yaml } from "../handoff/yaml"
 import type { Engine } from "./engine"
 import { fileKey } from "./flow-leave"
+import { proposedBy, tellProposed, type Proposed } from "./flow-proposal"
 import type { FlowRun } from "./port-flow"
 
 const LABEL = "pass-over-flow"
@@ -49,13 +50,17 @@ const stepOf = (state: RunState, { node, agent, status, passed, pass_over_id, co
   ...(within({ ...context, concerns: concernsOf(state, node) }, room) as object),
 })
 
-/** What a run has left: its last steps with what they found, as data. */
-function left(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string {
+/** What a run has left: its last steps with what they found, and the files that it proposes, as data. */
+function left(engine: Pick<Engine, "ids">, { run, state, proposed }: Telling): string {
   const done = run.plan.nodes.flatMap(({ id }) => state.results[id] ?? []).filter(({ skipped }) => !skipped)
   const shown = done.slice(-MOST_SHOWN)
   let text = ""
   for (const room of ROOMS) {
-    text = yaml({ steps: shown.map((each) => stepOf(state, each, room)) })
+    const files = proposed.map((each) => within({ pass: each.pass_over_id, files: each.files, applied: each.applied }, room))
+    text = yaml({
+      steps: shown.map((each) => stepOf(state, each, room)),
+      ...(files.length > 0 ? { proposed: files } : {}),
+    })
     if (text.length <= MOST_CHARACTERS && text.split("\n").length <= MOST_LINES) break
   }
   return fence(LABEL, freshNonce(text, engine.ids.nonce), text)
@@ -78,12 +83,18 @@ function drawn(run: FlowRun, state: RunState): string {
   return [...first, `  … ${lines.length - 60} lines more: pass-over flow show ${run.run_id}`, ...last].join("\n")
 }
 
+type Telling = { run: FlowRun; state: RunState; proposed: readonly Proposed[] }
+
 /** Where a run stands and what it has left, as the model reads it. */
-export function tellRun(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string {
+export async function tellRun(engine: Pick<Engine, "ids" | "store">, run: FlowRun, state: RunState): Promise<string> {
+  const proposed = await proposedBy(engine.store, run)
   return [
     `Run ${run.run_id}`,
     drawn(run, state),
     ...waitsFor(state),
-    ...(Object.keys(state.results).length > 0 ? ["What its steps left, as data:", left(engine, run, state)] : []),
+    ...tellProposed(proposed),
+    ...(Object.keys(state.results).length > 0
+      ? ["What its steps left, as data:", left(engine, { run, state, proposed })]
+      : []),
   ].join("\n")
 }
