@@ -5,7 +5,7 @@ import { answerGate } from "../../../src/pass-over/service/gate"
 import type { FlowRun } from "../../../src/pass-over/service/port-flow"
 import { createFlowFiles } from "../../../src/pass-over/store/flow-file"
 import { AGENTS, definitions, leaves } from "./flow"
-import { createNestedWorld } from "./nested"
+import { createNestedWorld, type NestedWorld } from "./nested"
 import type { Child } from "./scripted-host"
 
 /** A child of a flow, with the folder that it works in and the pass that it has. */
@@ -17,8 +17,8 @@ type Note = { note?: Record<string, unknown>; more?: Record<string, unknown> }
 export type Play = Record<string, (child: Stepping) => Note | void | Promise<Note | void>>
 
 /** Flows over a real repository with real trees; only the children are scripted. */
-export function createFlowTrees(texts: string[], files: Record<string, string>, play: Play) {
-  const world = createNestedWorld(files)
+export function createFlowTrees(texts: string[], files: Record<string, string>, play: Play, of?: NestedWorld) {
+  const world = createNestedWorld(files, of ? { of } : {})
   const { engine, project, host, directory } = world
   const made = new Map<string, Pass>()
   const failed: unknown[] = []
@@ -69,7 +69,7 @@ export function createFlowTrees(texts: string[], files: Record<string, string>, 
     async answer(run: FlowRun, verdict: "approve" | "reject" | "question", note: string | null = null) {
       const gate = await this.question(run)
       await answerGate(engine, gate.gate_id, { verdict, note, by: "ada", surface: "test" })
-      while ((await engine.store.gates({ run_id: run.run_id, status: ["pending"] })).length > 0) await Bun.sleep(5)
+      // The run hears of it in its own turn.
       await Bun.sleep(20)
     },
   })
