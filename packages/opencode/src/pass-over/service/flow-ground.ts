@@ -34,12 +34,12 @@ async function kindOf(store: Store, pass: PassID): Promise<Kind> {
   return first.files.length > 0 ? "words" : "nothing"
 }
 
-// What a pass proposes does not change its kind.
+// What a pass that came back proposes does not change its kind.
 const kinds = new WeakMap<Made, Kind>()
 
-async function known(store: Store, made: Made): Promise<Kind> {
-  const kind = kinds.get(made) ?? (await kindOf(store, made.pass))
-  if (kind !== "nothing") kinds.set(made, kind)
+async function learn(store: Store, made: Made): Promise<Kind> {
+  const kind = await kindOf(store, made.pass)
+  kinds.set(made, kind)
   return kind
 }
 
@@ -76,7 +76,7 @@ export async function groundOf(
     return at?.kind === "branch" ? at : undefined
   }
   for (const each of made) {
-    const kind = await known(store, each)
+    const kind = kinds.get(each) ?? (await learn(store, each))
     const at = branch(each.node)
     if (fork && fork.of !== at?.of) {
       main = joined(plan, fork)

@@ -173,11 +173,13 @@ test("branches begin on the same, and what each made is in the next step; what d
     "first#1"({ tree }) {
       put(tree, "made.txt", LINES)
       put(tree, "untouched.txt", "first\n")
+      put(tree, "picture.bin", "\0first")
     },
     "sides.left#1"({ tree }) {
       seen.left = [read(tree, "made.txt")]
       put(tree, "made.txt", line(2, "left"))
       put(tree, "left.txt", "left\n")
+      put(tree, "picture.bin", "\0left")
       put(tree, "both.txt", "left\n")
     },
     "sides.right#1"({ tree }) {
@@ -185,10 +187,17 @@ test("branches begin on the same, and what each made is in the next step; what d
       put(tree, "made.txt", line(29, "right"))
       put(tree, "right.txt", "right\n")
       put(tree, "both.txt", "right\n")
+      return { note: { artifacts: [{ path: "nowhere.txt", description: "not there" }] } }
+    },
+    // What is wrong with its handoff goes back to it, and it finds its own work and nobody else's.
+    "sides.right#2"({ tree }) {
+      seen.again = ["right.txt", "left.txt", "made.txt"].map((path) => read(tree, path))
+      put(tree, "right.txt", "right again\n")
     },
     "last#1"({ tree, prompt }) {
       told.push(prompt.text)
-      seen.last = ["made.txt", "left.txt", "right.txt", "both.txt", "untouched.txt"].map((path) => read(tree, path))
+      const all = ["made.txt", "left.txt", "right.txt", "both.txt", "untouched.txt", "picture.bin"]
+      seen.last = all.map((path) => read(tree, path))
       put(tree, "last.txt", "last\n")
     },
   })
@@ -197,23 +206,40 @@ test("branches begin on the same, and what each made is in the next step; what d
   expect(seen).toEqual({
     left: [LINES],
     right: [LINES],
-    last: [line(29, "right", line(2, "left")), "left\n", "right\n", "left\n", "first\n"],
+    again: ["right\n", undefined, line(29, "right")],
+    last: [line(29, "right", line(2, "left")), "left\n", "right again\n", "left\n", "first\n", "\0left"],
   })
-  const right = world.made.get("sides.right#1")!.id
+  const right = world.made.get("sides.right#2")!.id
   expect(told[0]).toContain("with what earlier steps have made on top")
   expect(told[0]).toContain(`both.txt as it was proposed before is not in the tree: both sides changed the same lines`)
-  expect((await changeOf(world, "last#1"))?.notes.join()).toContain(`(pass ${right})`)
+  expect((await changeOf(world, "last#1"))?.notes).toEqual([expect.stringContaining(`(pass ${right})`)])
   expect(await paths(world, "last#1")).toEqual([
     "both.txt",
     "last.txt",
     "left.txt",
     "made.txt",
+    "picture.bin",
     "right.txt",
     "untouched.txt",
   ])
   expect(await proposedBy(world.engine.store, run)).toMatchObject([{ pass_over_id: world.made.get("last#1")!.id }])
   expect(await apply(world, "last#1")).toMatchObject({ ok: true })
   expect(read(world.directory, "made.txt")).toBe(line(29, "right", line(2, "left")))
+})
+
+test("a flow that ends with branches tells one proposal for each that changed files, which holds what came before", async () => {
+  using world = createFlowTrees([SIDES.replace(/ {2}- \{ id: last.*\n/, "")], FILES, {
+    "first#1": ({ tree }) => put(tree, "made.txt", "made\n"),
+    "sides.left#1": ({ tree }) => put(tree, "left.txt", "left\n"),
+    "sides.right#1": ({ tree }) => put(tree, "right.txt", "right\n"),
+  })
+  const run = await world.start("sides")
+  const { state } = await world.rested(run)
+  expect((await proposedBy(world.engine.store, run)).map(({ files }) => files)).toEqual([
+    ["left.txt", "made.txt"],
+    ["made.txt", "right.txt"],
+  ])
+  expect(await tellRun(world.engine, run, state)).toContain("One after another")
 })
 
 test("a proposal that was applied meanwhile is left as it is, also where a later one builds upon it", async () => {
@@ -247,20 +273,24 @@ test("what is applied while a later step works is what the work of that step is 
     "first#1"({ tree }) {
       put(tree, "made.txt", "one\n")
       put(tree, "kept.txt", "kept\n")
+      put(tree, "edited.txt", LINES)
     },
     async "second#1"({ tree }) {
       expect(await apply(world, "first#1")).toMatchObject({ ok: true })
+      // And goes on with it by hand.
+      put(world.directory, "edited.txt", line(2, "by hand"))
       put(tree, "made.txt", "two\n")
+      put(tree, "edited.txt", line(29, "second"))
     },
     "last#1"({ tree }) {
-      seen.push(read(tree, "made.txt"), read(tree, "kept.txt"))
+      seen.push(read(tree, "made.txt"), read(tree, "kept.txt"), read(tree, "edited.txt"))
       put(tree, "last.txt", "last\n")
     },
   })
   expect((await world.rested(await world.start("three"))).state.status).toBe("completed")
-  expect(seen).toEqual(["two\n", "kept\n"])
+  expect(seen).toEqual(["two\n", "kept\n", line(29, "second", line(2, "by hand"))])
   expect((await changeOf(world, "last#1"))?.notes).toEqual([])
-  expect(await paths(world, "last#1")).toEqual(["last.txt", "made.txt"])
+  expect(await paths(world, "last#1")).toEqual(["edited.txt", "last.txt", "made.txt"])
   expect(await apply(world, "last#1")).toMatchObject({ ok: true })
   expect(read(world.directory, "made.txt")).toBe("two\n")
 })
@@ -318,12 +348,15 @@ test("what is proposed in words is checked against the files as the step finds t
 })
 
 test("a result from the cache stood on the same work", async () => {
-  const cached = TWO.replace("objective: Look at it", "objective: Look at it, cache: true")
+  const cached = TWO.replace("objective: Look at it", "objective: Look at it, cache: true, takes: []")
   const content = { now: "one\n" }
   const asked: string[] = []
   using world = createFlowTrees([cached], { ...FILES, "src/total.ts": "export const total = 1\n" }, {
     "write#1": ({ tree }) => put(tree, "made.txt", content.now),
-    "check#1": () => void asked.push(content.now),
+    "check#1"({ tool }) {
+      asked.push(content.now)
+      tool("read", { filePath: "made.txt" }, content.now)
+    },
   })
   prefer(world, { defaults: { result_cache: true } })
   for (const next of ["one\n", "two\n", "one\n"]) {
