@@ -6,7 +6,10 @@ const Kept = z.object({
   /** The photograph that it was filled from. */
   base: z.string().regex(/^[0-9a-f]{40,64}$/),
   /** The photograph of it with the work of others on top that its child stands on. */
-  onto: z.string().regex(/^[0-9a-f]{40,64}$/).optional(),
+  onto: z
+    .string()
+    .regex(/^[0-9a-f]{40,64}$/)
+    .optional(),
   linked: z.array(z.string()),
   can_modify_files: z.boolean(),
   /** What is to be told of how it was filled. */

@@ -37,7 +37,7 @@ export function tellProposed(proposed: readonly Proposed[]): string[] {
   const all = waiting(proposed)
   const lines = all.map(({ pass_over_id, agent, files }) => {
     const [what, wait] = files.length === 1 ? ["file", "waits"] : ["files", "wait"]
-    return `${files.length} ${what} of ${agent} ${wait} to be applied; the project is unchanged until then: pass-over apply ${pass_over_id} (or its page in the panel).`
+    return `${files.length} ${what} of ${agent} ${wait} to be applied; the project is unchanged until then: pass-over apply ${pass_over_id} --all, or its page in the panel.`
   })
   return all.length > 1 ? [...lines, "One after another: what does not fit any more is told then."] : lines
 }

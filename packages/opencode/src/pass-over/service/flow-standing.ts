@@ -9,10 +9,7 @@ type Standing = { files: FlowFiles; print: string | undefined }
  * The project's files with the work of earlier steps on top, as a pass finds them that stands on it; and what tells this
  * work from every other.
  */
-export async function filesOn(
-  { engine, project, files }: FlowWorld,
-  layers: readonly Layer[],
-): Promise<Standing> {
+export async function filesOn({ engine, project, files }: FlowWorld, layers: readonly Layer[]): Promise<Standing> {
   const left = await leftBy(engine.store, layers)
   if (left.size === 0) return { files, print: undefined }
   const print = engine.hash(JSON.stringify([...left].toSorted(([a], [b]) => (a < b ? -1 : 1))))

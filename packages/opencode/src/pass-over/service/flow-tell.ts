@@ -56,7 +56,9 @@ function left(engine: Pick<Engine, "ids">, { run, state, proposed }: Telling): s
   const shown = done.slice(-MOST_SHOWN)
   let text = ""
   for (const room of ROOMS) {
-    const files = proposed.map((each) => within({ pass: each.pass_over_id, files: each.files, applied: each.applied }, room))
+    const files = proposed.map((each) =>
+      within({ pass: each.pass_over_id, files: each.files, applied: each.applied }, room),
+    )
     text = yaml({
       steps: shown.map((each) => stepOf(state, each, room)),
       ...(files.length > 0 ? { proposed: files } : {}),

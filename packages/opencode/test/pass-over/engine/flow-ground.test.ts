@@ -6,7 +6,7 @@ import { groundOfPass } from "../../../src/pass-over/service/flow-ground"
 import { proposedBy } from "../../../src/pass-over/service/flow-proposal"
 import { tellRun } from "../../../src/pass-over/service/flow-tell"
 import { answerGate } from "../../../src/pass-over/service/gate"
-import { recover } from "../../../src/pass-over/service/recover"
+import { recover, resume, type Alive } from "../../../src/pass-over/service/recover"
 import { changeOf, createFlowTrees, paths, type Play } from "../support/flow-tree"
 import { FILES, LINES, prefer, put, read } from "../support/nested"
 
@@ -94,7 +94,9 @@ test("a step sees the files that the step before it wrote, and the run tells tha
   expect((await changeOf(world, "check#1"))?.notes).toEqual(["it may not change files; discarded: coverage.txt"])
   const { id } = world.made.get("write#1")!
   const told = await tellRun(world.engine, run, state)
-  expect(told).toContain(`1 file of general waits to be applied; the project is unchanged until then: pass-over apply ${id}`)
+  expect(told).toContain(
+    `1 file of general waits to be applied; the project is unchanged until then: pass-over apply ${id}`,
+  )
   expect(told.slice(told.indexOf("as data"))).toContain("made.txt")
   expect(await apply(world, "write#1")).toMatchObject({ ok: true })
   expect(read(world.directory, "made.txt")).toBe("made\n")
@@ -169,38 +171,42 @@ test("what a person sends back at a gate is what it is done again on, and the qu
 test("branches begin on the same, and what each made is in the next step; what does not fit together is told", async () => {
   const seen: Record<string, (string | undefined)[]> = {}
   const told: string[] = []
-  using world = createFlowTrees([SIDES], { ...FILES, "both.txt": "one\n" }, {
-    "first#1"({ tree }) {
-      put(tree, "made.txt", LINES)
-      put(tree, "untouched.txt", "first\n")
-      put(tree, "picture.bin", "\0first")
+  using world = createFlowTrees(
+    [SIDES],
+    { ...FILES, "both.txt": "one\n" },
+    {
+      "first#1"({ tree }) {
+        put(tree, "made.txt", LINES)
+        put(tree, "untouched.txt", "first\n")
+        put(tree, "picture.bin", "\0first")
+      },
+      "sides.left#1"({ tree }) {
+        seen.left = [read(tree, "made.txt")]
+        put(tree, "made.txt", line(2, "left"))
+        put(tree, "left.txt", "left\n")
+        put(tree, "picture.bin", "\0left")
+        put(tree, "both.txt", "left\n")
+      },
+      "sides.right#1"({ tree }) {
+        seen.right = [read(tree, "made.txt")]
+        put(tree, "made.txt", line(29, "right"))
+        put(tree, "right.txt", "right\n")
+        put(tree, "both.txt", "right\n")
+        return { note: { artifacts: [{ path: "nowhere.txt", description: "not there" }] } }
+      },
+      // What is wrong with its handoff goes back to it, and it finds its own work and nobody else's.
+      "sides.right#2"({ tree }) {
+        seen.again = ["right.txt", "left.txt", "made.txt"].map((path) => read(tree, path))
+        put(tree, "right.txt", "right again\n")
+      },
+      "last#1"({ tree, prompt }) {
+        told.push(prompt.text)
+        const all = ["made.txt", "left.txt", "right.txt", "both.txt", "untouched.txt", "picture.bin"]
+        seen.last = all.map((path) => read(tree, path))
+        put(tree, "last.txt", "last\n")
+      },
     },
-    "sides.left#1"({ tree }) {
-      seen.left = [read(tree, "made.txt")]
-      put(tree, "made.txt", line(2, "left"))
-      put(tree, "left.txt", "left\n")
-      put(tree, "picture.bin", "\0left")
-      put(tree, "both.txt", "left\n")
-    },
-    "sides.right#1"({ tree }) {
-      seen.right = [read(tree, "made.txt")]
-      put(tree, "made.txt", line(29, "right"))
-      put(tree, "right.txt", "right\n")
-      put(tree, "both.txt", "right\n")
-      return { note: { artifacts: [{ path: "nowhere.txt", description: "not there" }] } }
-    },
-    // What is wrong with its handoff goes back to it, and it finds its own work and nobody else's.
-    "sides.right#2"({ tree }) {
-      seen.again = ["right.txt", "left.txt", "made.txt"].map((path) => read(tree, path))
-      put(tree, "right.txt", "right again\n")
-    },
-    "last#1"({ tree, prompt }) {
-      told.push(prompt.text)
-      const all = ["made.txt", "left.txt", "right.txt", "both.txt", "untouched.txt", "picture.bin"]
-      seen.last = all.map((path) => read(tree, path))
-      put(tree, "last.txt", "last\n")
-    },
-  })
+  )
   const run = await world.start("sides")
   expect((await world.rested(run)).state.status).toBe("completed")
   expect(seen).toEqual({
@@ -331,10 +337,14 @@ test("what is proposed in words is checked against the files as the step finds t
   const fix = { severity: "error", category: "bug", message: "a word is wrong", path: "made.txt", line: 1 }
   using world = createFlowTrees([LOOP.replace("rounds: 3", "rounds: 1"), THREE], FILES, {
     "write#1": ({ tree }) => put(tree, "made.txt", "wrong\n"),
-    "write#2": () => ({ more: { findings: [{ ...fix, severity: "info", replaces: "wrong", suggested_fix: "right" }] } }),
+    "write#2": () => ({
+      more: { findings: [{ ...fix, severity: "info", replaces: "wrong", suggested_fix: "right" }] },
+    }),
     "first#1": ({ tree }) => put(tree, "made.txt", "one\n"),
     "second#1": () => ({
-      more: { artifacts: [{ type: "file_modification", path: "made.txt", old_content: "one\n", new_content: "two\n" }] },
+      more: {
+        artifacts: [{ type: "file_modification", path: "made.txt", old_content: "one\n", new_content: "two\n" }],
+      },
     }),
     "last#1": ({ tree }) => void seen.push(read(tree, "made.txt")),
   })
@@ -351,13 +361,17 @@ test("a result from the cache stood on the same work", async () => {
   const cached = TWO.replace("objective: Look at it", "objective: Look at it, cache: true, takes: []")
   const content = { now: "one\n" }
   const asked: string[] = []
-  using world = createFlowTrees([cached], { ...FILES, "src/total.ts": "export const total = 1\n" }, {
-    "write#1": ({ tree }) => put(tree, "made.txt", content.now),
-    "check#1"({ tool }) {
-      asked.push(content.now)
-      tool("read", { filePath: "made.txt" }, content.now)
+  using world = createFlowTrees(
+    [cached],
+    { ...FILES, "src/total.ts": "export const total = 1\n" },
+    {
+      "write#1": ({ tree }) => put(tree, "made.txt", content.now),
+      "check#1"({ tool }) {
+        asked.push(content.now)
+        tool("read", { filePath: "made.txt" }, content.now)
+      },
     },
-  })
+  )
   prefer(world, { defaults: { result_cache: true } })
   for (const next of ["one\n", "two\n", "one\n"]) {
     content.now = next
@@ -385,6 +399,39 @@ test("whoever takes a run over finds the same work", async () => {
   await other.question(run)
   expect(seen).toEqual(["first\n"])
   expect(await paths(other, "write#2")).toEqual(["made.txt", "more.txt"])
+})
+
+test("a step whose opencode was killed is done again on the same work, without what it had begun", async () => {
+  const seen: (string | undefined)[] = []
+  const killed = { yet: false }
+  const play: Play = {
+    "first#1": ({ tree }) => put(tree, "made.txt", "one\n"),
+    async "second#1"({ tree }) {
+      seen.push(read(tree, "made.txt"), read(tree, "begun.txt"))
+      put(tree, "begun.txt", "half\n")
+      if (!killed.yet) await new Promise(() => void (killed.yet = true))
+    },
+    "last#1": ({ tree }) => void seen.push(read(tree, "made.txt"), read(tree, "begun.txt")),
+  }
+  using world = createFlowTrees([THREE], FILES, play)
+  const { store, owner_id } = world.engine
+  await store.enter({ owner_id, pid: 1, process_start: "x", host: "x", place: "x" }, 0)
+  const run = await world.start("three")
+  while (!killed.yet) await Bun.sleep(5)
+  using other = createFlowTrees([THREE], {}, play, world)
+  const found = { over: false }
+  const dead: Alive = ({ owner_id: of }) => (of === owner_id ? "dead" : "alive")
+  void recover(other.engine, dead).then(() => (found.over = true))
+  await other.clock.until(() => found.over)
+  expect(await other.flows.recover(dead)).toBe(1)
+  expect((await other.rested(run)).state.status).toBe("completed")
+  expect(seen).toEqual(["one\n", undefined, "one\n", undefined, "one\n", "half\n"])
+  expect(await proposedBy(store, run)).toMatchObject([
+    { pass_over_id: other.made.get("second#1")!.id, files: ["begun.txt", "made.txt"] },
+  ])
+  // What it had begun is kept as its own proposal, with what it stood on.
+  await resume(other.engine, other.project, dead)
+  expect(await paths(world, "second#1")).toEqual(["begun.txt", "made.txt"])
 })
 
 test("a pass that waited for a person when its opencode ended finds the work that it stands on", async () => {

@@ -39,7 +39,10 @@ export function createFlowTrees(texts: string[], files: Record<string, string>, 
         throw error
       }
     })
-  const options = { files: createFlowFiles(directory), catalog: async () => ({ flows: definitions(...texts), faults: [] }) }
+  const options = {
+    files: createFlowFiles(directory),
+    catalog: async () => ({ flows: definitions(...texts), faults: [] }),
+  }
   const flows = createFlows(engine, project, options)
   const rested = async (run: FlowRun) => {
     for (;;) {
@@ -54,7 +57,14 @@ export function createFlowTrees(texts: string[], files: Record<string, string>, 
     made,
     rested,
     async start(name: string) {
-      const wanted = { name, inputs: {}, session_id: "ses_root", originator: "alice", by: "model" as const, model: null }
+      const wanted = {
+        name,
+        inputs: {},
+        session_id: "ses_root",
+        originator: "alice",
+        by: "model" as const,
+        model: null,
+      }
       const started = await flows.start(wanted)
       if (!started.ok) throw new Error(started.refusal.message)
       return started.run

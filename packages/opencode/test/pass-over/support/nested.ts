@@ -92,7 +92,7 @@ export function createNestedWorld(files: Record<string, string>, options: Nested
     directory,
     version: "1.18.33",
     keep: (contents) => keep(deps, contents),
-    gone: async () => false,
+    gone: async (owner_id) => owner_id === of?.engine.owner_id,
     boot: async () => {},
     busy: () => true,
     dispose: async () => {},

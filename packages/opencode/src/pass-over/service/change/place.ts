@@ -49,9 +49,8 @@ export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule
     try {
       const may = await mayModify(deps.store, live.pass)
       const files = changesOf(deps)
-      const fill = (into: string) => (files ? standOn(files, stands_on, into) : Promise.resolve([]))
-      const taking = workspaces.take(live.pass, may, stands_on.length > 0 ? fill : undefined)
-      live.workspace ??= await inTime(deps, workspaces, live.pass, taking)
+      const fill = files && stands_on.length > 0 ? (into: string) => standOn(files, stands_on, into) : undefined
+      live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.take(live.pass, may, fill))
     } finally {
       live.hold?.(false)
     }
