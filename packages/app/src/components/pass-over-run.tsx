@@ -10,7 +10,7 @@ import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { FlowDiagram } from "./flow-diagram"
 import { Meter } from "./meter"
-import { orders, runBadge, spending, stepOrders, type Box } from "./pass-over-flows-view"
+import { orders, runBadge, spending, stepOrders, waitingFiles, type Box } from "./pass-over-flows-view"
 import { Ask } from "./speak"
 import { Failed, Loading } from "./state"
 
@@ -44,6 +44,23 @@ function useOrders(id: () => string) {
 }
 
 type Orders = ReturnType<typeof useOrders>
+
+/** What a run proposes stays a proposal until somebody applies it. */
+function Proposed(props: { run: Run }) {
+  return (
+    <For each={waitingFiles(props.run)}>
+      {({ pass_over_id, agent, files }) => (
+        <div class="notice">
+          <p>
+            {WORDS.flows.proposed(files.length, agent)}{" "}
+            <a href={link("pass", { id: pass_over_id, tab: "changes" })}>{WORDS.flows.look}</a>
+          </p>
+          <p class="said">{files.join(", ")}</p>
+        </div>
+      )}
+    </For>
+  )
+}
 
 function Head(props: { run: Run; now: number; deeds: Orders; ask: (asking: Asking) => void }) {
   const deed = { pause: () => props.deeds.pause(), resume: () => props.deeds.resume() }
@@ -163,6 +180,7 @@ export function RunPage(props: { id: string }) {
         {(run) => (
           <article class="pass">
             <Head run={run()} now={now()} deeds={deeds} ask={setAsking} />
+            <Proposed run={run()} />
             <FlowDiagram nodes={run().nodes} running deeds={stepDeeds(run())} label={WORDS.flows.diagram(run().flow)} />
             <Show when={asking()} keyed>
               {(asked) => <Dialogs asking={asked} deeds={deeds} close={() => setAsking(undefined)} />}

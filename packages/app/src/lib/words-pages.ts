@@ -74,6 +74,9 @@ export const FLOWS = {
   cached: "from the cache",
   passes: (count: string) => `${count} passes`,
   open_pass: "Open its pass",
+  proposed: (count: number, agent: string) =>
+    `${count === 1 ? "1 file" : `${count} files`} of ${agent} ${count === 1 ? "waits" : "wait"} to be applied:`,
+  look: "look through and apply",
   by: { person: "started by a person", model: "started by an agent" },
   not_carried: "waiting for opencode",
   waits_for_opencode: "It begins as soon as an opencode is open in this project.",

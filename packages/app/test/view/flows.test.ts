@@ -24,6 +24,11 @@ describe("a run of a flow", () => {
     expect(new Set(MARKS.map((mark) => flows.boxBadge({ mark }).word)).size).toBe(MARKS.length)
   })
 
+  test("shows what it proposes until that is applied", () => {
+    const of = (applied: boolean) => ({ pass_over_id: "p", agent: "general", files: ["a.ts"], applied })
+    expect(flows.waitingFiles({ proposed: [of(true), of(false)] })).toEqual([of(false)])
+  })
+
   test("is asked only what makes sense just now", () => {
     expect(STATUS.map((status) => flows.orders({ status }).join())).toEqual([
       "pause,cancel",

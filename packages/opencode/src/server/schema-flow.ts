@@ -84,6 +84,16 @@ export const Run = named(
       .partial()
       .describe("What the flow may use, where it says."),
     nodes: z.array(SketchNode),
+    proposed: z
+      .array(
+        z.strictObject({
+          pass_over_id: z.string(),
+          agent: z.string(),
+          files: z.array(z.string()),
+          applied: z.boolean(),
+        }),
+      )
+      .describe("Files that the run proposes, with the passes that hold them. As a rule one holds all."),
   }),
 )
 export type Run = z.infer<typeof Run>

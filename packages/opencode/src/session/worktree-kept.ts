@@ -5,6 +5,11 @@ import { z } from "zod"
 const Kept = z.object({
   /** The photograph that it was filled from. */
   base: z.string().regex(/^[0-9a-f]{40,64}$/),
+  /** The photograph of it with the work of others on top that its child stands on. */
+  onto: z
+    .string()
+    .regex(/^[0-9a-f]{40,64}$/)
+    .optional(),
   linked: z.array(z.string()),
   can_modify_files: z.boolean(),
   /** What is to be told of how it was filled. */
@@ -15,8 +20,8 @@ export type Kept = z.infer<typeof Kept>
 /** Beside the tree: inside, its child could write into it. */
 export const keptPath = (root: string) => `${root}.json`
 
-export const remember = (root: string, { base, linked, can_modify_files, notes }: Kept) =>
-  writeFile(keptPath(root), JSON.stringify({ base, linked, can_modify_files, notes }))
+export const remember = (root: string, { base, onto, linked, can_modify_files, notes }: Kept) =>
+  writeFile(keptPath(root), JSON.stringify({ base, onto, linked, can_modify_files, notes }))
 
 /** Nothing where the process ended before its tree was filled: then no child has worked there. */
 export async function recall(root: string): Promise<Kept | undefined> {

@@ -1,7 +1,5 @@
 import { realpath, rm } from "node:fs/promises"
 import { join, relative } from "node:path"
-import type { FileChange } from "../pass-over/domain/change/change"
-import { LINKED } from "../pass-over/service/change/take"
 import type { Pass } from "../pass-over/domain/pass"
 import { valuesOf } from "../pass-over/domain/policy"
 import type { Retaking, Workspace, Workspaces } from "../pass-over/service/port-workspace"
@@ -10,7 +8,8 @@ import { closeTree, isLent, lend, type Above } from "./worktree-above"
 import { forgo, promise, reclaim, rootOf, standing } from "./worktree-again"
 import { recall, remember } from "./worktree-kept"
 import { inOrder, openHome, type Home } from "./worktree-home"
-import { difference, photograph, type Difference, type Keep } from "./shadow"
+import { difference, photograph } from "./shadow"
+import { collect, collectedAt, localised } from "./worktree-collect"
 import {
   claim,
   createWarmer,
@@ -24,27 +23,19 @@ import {
   type Slot,
   type WorktreeOptions,
 } from "./worktree-pool"
-import { fingerprint, written } from "./worktree-seed"
 
-/** Paths as the project has them, where opencode was opened below the top of its repository. */
-function localised(found: Difference, top: string, directory: string): Difference {
-  const below = relative(top, directory)
-  if (below === "") return found
-  const local = (path: string) => relative(below, path)
-  const files = found.files.map((file): FileChange => {
-    const [path, old_path] = [local(file.path), file.old_path === null ? null : local(file.old_path)]
-    const outside = [path, old_path].some((one) => one?.startsWith(".."))
-    return {
-      ...file,
-      path,
-      old_path,
-      refused: outside ? "it lies outside of the directory that was opened" : file.refused,
-    }
-  })
-  return { ...found, files }
+type Opening = Claim & {
+  pass: Pass
+  from?: Retaking
+  fill?: Retaking["fill"] | undefined
+  may?: boolean | undefined
+  above?: Above | undefined
 }
 
-type Opening = Claim & { pass: Pass; from?: Retaking; may?: boolean | undefined; above?: Above | undefined }
+/** Puts the work that its child stands on into a tree, and remembers how it is then: what comes after is the child's. */
+async function grounded(home: Home, slot: Slot, notes: string[]): Promise<Slot> {
+  return { ...slot, notes, onto: await photograph(home.shadow, slot.root, slot.index) }
+}
 
 /** Fills a tree from the one that it is made of as that is now, for a pass that has its row. */
 async function open(pool: Pool, home: Home, opening: Opening): Promise<Workspace> {
@@ -55,17 +46,19 @@ async function open(pool: Pool, home: Home, opening: Opening): Promise<Workspace
   clearTimeout(timers.get(row.directory))
   timers.delete(row.directory)
   try {
-    const slot = await fill(pool, { home, row, fresh, can_modify_files: may, above })
-    const directory = join(slot.root, relative(home.top, await realpath(options.directory)))
+    const empty = await fill(pool, { home, row, fresh, can_modify_files: may, above })
+    const directory = join(empty.root, relative(home.top, await realpath(options.directory)))
     const again = await from?.fill(directory)
-    if (again) await remember(slot.root, { ...slot, notes: again })
+    const onto = await opening.fill?.(directory)
+    const slot = onto ? await grounded(home, empty, onto) : again ? { ...empty, notes: again } : empty
+    if (slot !== empty) await remember(slot.root, slot)
     // Loading it is opencode's work, and none of the time that its child was given.
     if (fresh) await options.boot(directory)
-    slots.set(directory, again ? { ...slot, notes: again } : slot)
+    slots.set(directory, slot)
     const place = above
       ? { instead_of: above.directory, project: options.directory }
       : { instead_of: options.directory }
-    return { directory, ...place, linked: slot.linked, ...(again ? { again } : {}) }
+    return { directory, ...place, linked: slot.linked, ...(again ? { again } : {}), ...(onto ? { onto } : {}) }
   } catch (error) {
     await drop(pool, home, row).catch(() => {})
     throw error
@@ -97,10 +90,10 @@ type Taking = Pick<Workspaces, "take" | "retake" | "snapshot">
 function createTaking(trees: Trees): Taking {
   const { pool, known, of } = trees
   return {
-    async take(pass, may) {
+    async take(pass, may, fill) {
       const mine = await known()
       const above = await aboveOf(trees, mine, pass)
-      return open(pool, mine, { ...(await claim(pool, mine, pass.id)), pass, may, above })
+      return open(pool, mine, { ...(await claim(pool, mine, pass.id)), pass, may, above, fill })
     },
 
     async retake(pass, from) {
@@ -164,7 +157,7 @@ function createTrees(trees: Trees): Workspaces {
       const shared = isLent(workspace.directory)
       if (slot && shared) await closeTree(store, slot)
       const found = await collect(mine, slot, options.keep)
-      return { ...localised(found, mine.top, await realpath(options.directory)), shared }
+      return { ...collectedAt(found, mine.top, await realpath(options.directory)), shared }
     },
 
     release: async (workspace) => release(pool, await known(), workspace),
@@ -197,37 +190,4 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
   const known = () => (home ??= openHome(options))
   const opened = () => home !== undefined
   return createTrees({ pool, known, opened, warmer: createWarmer(pool, known), of: undefined })
-}
-
-// What opencode puts there by itself.
-const INSTALLED = ["package.json", "package-lock.json", "bun.lock", ".gitignore", "node_modules"]
-const OPENCODE = "opencode's own files in .opencode were changed; that is never part of a change"
-
-async function collect(home: Home, slot: Slot | undefined, keep: Keep) {
-  if (!slot) return { files: [], notes: ["its tree is gone"] }
-  const now = await photograph(home.shadow, slot.root, slot.index)
-  const found = await difference(home.shadow, {
-    from: slot.base,
-    to: now,
-    keep,
-    reason: "changed in its own tree",
-    skip: (path) => {
-      const parts = path.split("/")
-      if (parts.includes(".opencode")) return INSTALLED.includes(parts.at(-1) ?? "") ? "" : OPENCODE
-      return slot.linked.includes(path) ? "" : undefined
-    },
-  })
-  const notes = [...slot.notes, ...found.notes]
-  const through = slot.stamps ? written(slot.stamps, fingerprint(home.top, slot.linked)) : []
-  if (slot.linked.length > 0) notes.push(`${LINKED}: ${slot.linked.join(", ")}`)
-  if (through.length > 0) {
-    const names = through.slice(0, 5).map((path) => relative(home.top, path))
-    notes.push(
-      `written through a link into the project itself: ${names.join(", ")}${through.length > 5 ? " and more" : ""}`,
-    )
-  }
-  if (slot.can_modify_files || found.files.length === 0) return { files: found.files, notes }
-  const names = found.files.slice(0, 10).map(({ path }) => path)
-  notes.push(`it may not change files; discarded: ${names.join(", ")}${found.files.length > 10 ? " and more" : ""}`)
-  return { files: [], notes }
 }

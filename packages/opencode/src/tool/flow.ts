@@ -90,7 +90,7 @@ async function watched({ engine, project, flows }: World, run: FlowRun, context:
   if (!state) return no(`No run ${run.run_id} is known.`, "Look at the run's id.")
   return {
     title: `${run.flow}: ${state.status}`,
-    output: tellRun(engine, run, state),
+    output: await tellRun(engine, run, state),
     metadata: { flow: { run_id: run.run_id } },
   }
 }

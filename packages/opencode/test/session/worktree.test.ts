@@ -325,3 +325,28 @@ describe("a tree that a pass goes on in", () => {
     expect(left(world)).toEqual([])
   })
 })
+
+test("of a tree that stands on the work of others, what is found is the whole, and what of it is its child's", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  const { workspaces } = pool(world)
+  const filled = async (directory: string) => {
+    writeFileSync(join(directory, "below.txt"), "below\n")
+    writeFileSync(join(directory, "src/a.txt"), "below\n")
+    return ["c.txt did not fit"]
+  }
+  const first = await workspaces.take(world.pass, true, filled)
+  expect(first.onto).toEqual(["c.txt did not fit"])
+  const none = await workspaces.collect(first)
+  expect(none).toMatchObject({ files: [], own: [], notes: ["c.txt did not fit"] })
+  expect(none.there?.map(({ path }) => path)).toEqual(["below.txt", "src/a.txt"])
+  writeFileSync(join(first.directory, "own.txt"), "own\n")
+  // Its process ends; whoever reads the tree then tells the two apart as well.
+  const other = { ...world, deps: { ...world.deps, owner_id: world.ids.make("own") } } as ChangeWorld
+  const later = pool(other, { gone: [world.deps.owner_id] }).workspaces
+  const found = await later.left(world.pass.id)
+  const { files, own } = await later.collect(found!)
+  expect(files.map(({ path }) => path)).toEqual(["below.txt", "own.txt", "src/a.txt"])
+  expect(own).toEqual(["own.txt"])
+  await later.close()
+})

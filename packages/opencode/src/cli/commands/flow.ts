@@ -9,6 +9,7 @@ import type { FlowInputEntry } from "../../pass-over/handoff/state"
 import type { Engine, Project } from "../../pass-over/service/engine"
 import { createFlows } from "../../pass-over/service/flow"
 import { planOf } from "../../pass-over/service/flow-plan"
+import { proposedBy, tellProposed } from "../../pass-over/service/flow-proposal"
 import type { FlowRun } from "../../pass-over/service/port-flow"
 import { createFlowFiles } from "../../pass-over/store/flow-file"
 import { asAgents, knownAgents } from "../agents"
@@ -145,8 +146,14 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
     if (!found)
       throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
     const { plan: _plan, ...rest } = run
-    if (out.json) out.value({ run: rest, progress: progressOf(run.plan, found.state), state: found.state })
+    const proposed = await proposedBy(engine.store, run)
+    if (out.json) out.value({ run: rest, progress: progressOf(run.plan, found.state), state: found.state, proposed })
     if (!out.json) out.line(clean(draw(run.plan, found.state)))
+    if (!out.json && options.mermaid !== true) {
+      for (const line of tellProposed(proposed)) out.line(line)
+      for (const { files } of proposed.filter(({ applied }) => !applied))
+        for (const path of files) out.line(`  ${oneLine(path)}`)
+    }
     return EXIT.ok
   })
 }

@@ -1,6 +1,7 @@
 import { resolveLimits } from "../domain/limit"
 import { begin } from "./begin"
 import type { Engine, Project } from "./engine"
+import { groundOfPass } from "./flow-ground"
 
 /**
  * Goes on with passes that wait for a person and whose process is gone: their question outlives it. Their tool call
@@ -13,7 +14,10 @@ export async function adopt(engine: Engine, project: Project): Promise<number> {
   const limits = resolveLimits((await project.written()).map(({ preferences }) => preferences.limits))
   for (const pass of mine) {
     const kept = await engine.store.request(pass.id)
-    if (kept) begin(engine, project, { ...kept, pass, limits, asks: true, place: { state: "queued", place: 0 } })
+    if (!kept) continue
+    const stands_on = await groundOfPass(engine.store, pass)
+    const place = { state: "queued", place: 0 } as const
+    begin(engine, project, { ...kept, stands_on, pass, limits, asks: true, place })
   }
   return mine.length
 }

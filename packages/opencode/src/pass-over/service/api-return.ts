@@ -67,7 +67,9 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
   }
   const deps = changesOf(engine)
   const target = workspace?.instead_of ?? runner.recorder?.directory ?? pass.directory
-  const proposed = deps ? await checkProposals(deps, target, read.report) : read
+  // What earlier steps have made is in its tree alone.
+  const at = workspace?.onto ? workspace.directory : target
+  const proposed = deps ? await checkProposals(deps, target, read.report, at) : read
   if (!proposed.ok) {
     return no(
       PassOverErrorCode.INVALID_WORK_OUTPUT,

@@ -6,6 +6,7 @@ import { event, note, type Noted, type Pass } from "../domain/pass"
 import type { PassOverRequest } from "../domain/request"
 import { closed } from "../domain/secret"
 import { begin } from "./begin"
+import { leftBy } from "./change/stand-on"
 import { gather, type Gathered } from "./context"
 import type { Engine, Project } from "./engine"
 import { grant, type Ask, type Caller, type Granted } from "./grant"
@@ -205,6 +206,7 @@ async function launch(engine: Engine, project: Project, { asked, granted, pass, 
     pass: opened.pass,
     request: requestOf(pass, gathered),
     manifest: gathered.manifest,
+    stands_on: asked.ask.stands_on,
     limits: granted.limits,
     place: opened.place,
     asks,
@@ -223,6 +225,7 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
   const decided = await grant(engine, project, caller, ask)
   if (!decided.ok) return refused(engine, project, asked, decided.refusal)
   const { granted } = decided
+  const below = await leftBy(engine.store, ask.stands_on ?? [])
   const gathered = await gather(
     { host: project.host, tokens: engine.tokens, hash: engine.hash },
     {
@@ -235,6 +238,7 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
       now: engine.clock.now(),
       model: ask.model,
       history: caller.history,
+      changed: new Set(below.keys()),
     },
     granted.policy.values,
   )

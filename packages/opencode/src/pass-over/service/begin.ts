@@ -183,7 +183,7 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
       busy: () => engine.running.all().length > 0,
     },
     pass,
-    { request, manifest, constraints: pass.constraints },
+    { request, manifest, constraints: pass.constraints, stands_on: opened.stands_on },
     { time_ms: pass.timeout_ms, idle_ms: values.idle_timeout_ms },
   )
   const watch = createWatch({ ...engine, host }, runner)

@@ -16,6 +16,8 @@ export type Named = {
   asked: boolean
   /** Its content is kept back by a setting. */
   withheld?: boolean
+  /** Earlier work that the child stands on has changed it: what it is now is in the child's tree. */
+  changed?: boolean
 }
 
 // What nobody asked for by name must not crowd out the conversation.
@@ -76,7 +78,7 @@ const SLACK = 3
 
 type Room = { bytes: number; tokens: number }
 
-function without({ content: _content, ...rest }: ContextFile): ContextFile {
+export function without({ content: _content, ...rest }: ContextFile): ContextFile {
   return rest
 }
 
@@ -128,6 +130,7 @@ export function fitFiles(
     }
     const none = (why: string, text: string) => left({ ...base, taken: "none", why, ...tools.estimate(text) })
     if (named.withheld) return left({ ...withheld("pass_files"), ref: value.path })
+    if (named.changed) return none(`${named.why}; changed by an earlier step, to be read`, fileText(value))
     if (value.content === undefined || secretFile(value.path)) return none(unread(value), fileText(without(value)))
     const room = { bytes: max.bytes - used.bytes - kept.bytes, tokens: max.tokens - used.tokens - kept.tokens }
     const made = fitted(value, named.why, room, tools)

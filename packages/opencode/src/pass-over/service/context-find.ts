@@ -3,7 +3,7 @@ import type { ContextError, ContextFile, ContextMessage, Todo } from "../domain/
 import { resultMessages, type Given } from "../domain/given"
 import { withheld, type ManifestItem } from "../domain/manifest"
 import type { Effective } from "../domain/preference"
-import { inQuestion, relativeTo, type Named } from "./context-file"
+import { inQuestion, relativeTo, without, type Named } from "./context-file"
 import type { Host } from "./port-host"
 
 export type Wanted = {
@@ -19,6 +19,8 @@ export type Wanted = {
   history?: (() => ContextMessage[]) | undefined
   /** What the caller brings along itself. */
   given?: Given | undefined
+  /** Files that the child finds otherwise than they are here. */
+  changed?: ReadonlySet<string> | undefined
 }
 
 export type Read = {
@@ -66,7 +68,11 @@ const ownFiles = ({ directory, given }: Wanted): Own =>
   )
 
 /** What of the files in question there is: as they are on the disk, or as the caller gives them. */
-async function filesOf(host: Host, directory: string, { named, own }: { named: readonly Named[]; own: Own }) {
+async function filesOf(
+  host: Host,
+  { directory, changed }: Wanted,
+  { named, own }: { named: readonly Named[]; own: Own },
+) {
   const wanted = named.filter(({ path }) => !own.has(path))
   const paths = wanted.map(({ path }) => path)
   const found = wanted.flatMap(({ path, asked }) => (asked ? [] : [path]))
@@ -76,6 +82,7 @@ async function filesOf(host: Host, directory: string, { named, own }: { named: r
     const given = own.get(one.path)
     if (given) return [{ value: given, named: { ...one, why: "given by the caller, not read from disk" } }]
     const value = known.get(one.path) ?? { path: one.path }
+    if (changed?.has(one.path)) return [{ value: without(value), named: { ...one, changed: true } }]
     // What was only spoken of may be no file at all.
     return one.asked || value.content !== undefined || value.metadata ? [{ value, named: one }] : []
   })
@@ -93,5 +100,5 @@ export async function find(host: Host, wanted: Wanted, preference: Effective): P
     return { ...talk, files }
   }
   const named = await inQuestion(host, { ...wanted, files: asked }, talk.history)
-  return { ...talk, files: await filesOf(host, directory, { named, own }) }
+  return { ...talk, files: await filesOf(host, wanted, { named, own }) }
 }

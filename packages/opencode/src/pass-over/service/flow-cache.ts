@@ -6,7 +6,8 @@ import { grant, type Ask } from "./grant"
 import type { FlowRun } from "./port-flow"
 import type { Outcome } from "./port"
 
-type Wanted = { work: PassWork; task: Task; ask: Ask }
+/** `print` tells the work of earlier steps that it stands on from every other. */
+type Wanted = { work: PassWork; task: Task; ask: Ask; print: string | undefined }
 
 export type Recalled = { key: string; outcome?: Outcome }
 
@@ -43,7 +44,7 @@ export async function recall(
     wanted.ask,
   )
   if (!granted.ok || !granted.granted.policy.values.result_cache) return undefined
-  const { task, ask } = wanted
+  const { task, ask, print } = wanted
   const { id: _number, ...handoff } = task.handoff.handoff
   const key = engine.hash(
     JSON.stringify({
@@ -56,6 +57,7 @@ export async function recall(
       model: ask.model ?? run.model,
       policy: granted.granted.policy.values,
       files: task.files.map((path) => [path, files.hash(path) ?? null]),
+      stands_on: print,
     }),
   )
   const known = await engine.store.cached(key)

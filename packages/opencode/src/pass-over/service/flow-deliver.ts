@@ -16,8 +16,10 @@ export function endOf(run: FlowRun, waiters: Iterable<Waiter>, owner_id: FlowEnd
   return { session_id, directory, mode: call_id === null ? "message" : "tool", call_id, owner_id }
 }
 
-const messageText = (engine: Engine, run: FlowRun, state: RunState) =>
-  [`The flow ${run.flow} that was started here has ended: ${state.status}.`, tellRun(engine, run, state)].join("\n")
+const messageText = async (engine: Engine, run: FlowRun, state: RunState) =>
+  [`The flow ${run.flow} that was started here has ended: ${state.status}.`, await tellRun(engine, run, state)].join(
+    "\n",
+  )
 
 type Bringing = { run: FlowRun; state: RunState; delivery: FlowDelivery; start: boolean }
 
@@ -32,7 +34,7 @@ export async function bringEnd(engine: Engine, { host }: Project, { run, state, 
   if (earlier !== null && (await host.hasMessage(session_id, earlier))) return arrived(earlier)
   const message_id = host.messageID(`${run.run_id}:${delivery.seq}`)
   if (!(await engine.store.takeFlowDelivery({ from: delivery, owner_id: engine.owner_id, message_id }))) return false
-  const text = messageText(engine, run, state)
+  const text = await messageText(engine, run, state)
   const metadata = { pass_over_flow: { run_id: run.run_id, flow: run.flow, status: state.status } }
   const sent = await host.deliver({ session_id, message_id, text, start, of: run.run_id, metadata })
   // Its session was deleted. The run stays readable; there is nobody left to bring it to.

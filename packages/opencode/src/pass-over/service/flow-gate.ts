@@ -2,6 +2,7 @@ import type { Gate } from "../domain/gate"
 import { escalation } from "../handoff/package-view"
 import type { GateWork, RunState, Verdict, Why } from "../handoff/state"
 import type { Engine } from "./engine"
+import { proposedBy, tellProposed } from "./flow-proposal"
 import { answerGate, answerTo, openGate } from "./gate"
 import type { FlowRun } from "./port-flow"
 
@@ -37,6 +38,11 @@ export async function askFor(
   work: GateWork,
 ): Promise<Verdict | undefined> {
   const asking = escalation(run.plan, state, work)
+  const proposed = await proposedBy(engine.store, run)
+  const told = tellProposed(proposed)
+    .map((line) => ` — ${line}`)
+    .join("")
+  const question = `${run.flow}, ${work.node}: ${work.reason}`.slice(0, LONGEST - told.length).toWellFormed() + told
   const { gate } = await openGate(engine, {
     key: keyOf(run, work),
     kind: KIND[work.why],
@@ -45,8 +51,13 @@ export async function askFor(
     session_id: run.session_id,
     directory: run.directory,
     asked_by: work.from,
-    question: `${run.flow}, ${work.node}: ${work.reason}`.slice(0, LONGEST).toWellFormed(),
-    detail: { why: work.why, options: asking.handoff.validation_request?.options, package: asking },
+    question,
+    detail: {
+      why: work.why,
+      options: asking.handoff.validation_request?.options,
+      ...(proposed.length > 0 ? { proposed } : {}),
+      package: asking,
+    },
     policy: `the step ${work.node} of the flow ${run.flow}`,
     default_action: "reject",
     ttl_ms: OPEN_MS,

@@ -10,7 +10,9 @@ import { order } from "./command"
 import { processed } from "./deliver"
 import type { Engine, Project } from "./engine"
 import { recall, remember } from "./flow-cache"
+import { groundOf, type Made } from "./flow-ground"
 import { leaveOf, refusedLeave } from "./flow-leave"
+import { filesOn } from "./flow-standing"
 import type { Ask, Caller } from "./grant"
 import { whole } from "./recover"
 import type { FlowFiles, FlowRun } from "./port-flow"
@@ -24,6 +26,9 @@ const BROKEN_OFF = 5
 const LOOK_MS = 500
 
 export type FlowWorld = { engine: Engine; project: Project; files: FlowFiles }
+
+/** A pass to be done, and what the run has made so far that it stands on. */
+export type Doing = { work: PassWork; task: Task; made: readonly Made[] }
 
 /** A constraint that the engine itself keeps; the others are for the agent to keep, and for its critic to check. */
 const enforced = (constraint: string) => unenforceable([constraint]) === undefined
@@ -124,11 +129,14 @@ async function carried(world: FlowWorld, run: FlowRun, work: PassWork, ask: () =
 }
 
 /** Does one pass of a run, or answers it from what an identical one left before. */
-export async function perform(world: FlowWorld, run: FlowRun, work: PassWork, task: Task): Promise<Leave> {
-  const { engine, files } = world
-  const ask = () => askOf(run, work, task, engine.ids.nonce)
+export async function perform(alone: FlowWorld, run: FlowRun, { work, task, made }: Doing): Promise<Leave> {
+  const { engine } = alone
+  const stands_on = await groundOf(engine.store, run.plan, made, work.node)
+  const { files, print } = await filesOn(alone, stands_on)
+  const world = { ...alone, files }
+  const ask = () => ({ ...askOf(run, work, task, engine.ids.nonce), stands_on })
   const wants = task.step.cache === true && work.role === "work"
-  const key = wants ? await recall(world, run, { work, task, ask: ask() }) : undefined
+  const key = wants ? await recall(world, run, { work, task, ask: ask(), print }) : undefined
   if (key?.outcome) {
     const leave = await leaveOf(engine, { flow: run.flow, work, task, outcome: key.outcome, files })
     return { ...leave, tokens: 0, cost: 0, cached: true }

@@ -18,6 +18,7 @@ import {
 import { taskOf, type Task } from "../handoff/task"
 import { bringEndNow, endOf, type Waiter } from "./flow-deliver"
 import { askFor, unask } from "./flow-gate"
+import { madeBy, type Made } from "./flow-ground"
 import { refusedLeave } from "./flow-leave"
 import { callOff, perform, type FlowWorld } from "./flow-pass"
 import { createRecord, type FlowRecord } from "./flow-record"
@@ -66,6 +67,8 @@ type Holding = {
   record: FlowRecord
   seq: number
   state: RunState
+  /** What later passes stand on. */
+  made: Made[]
   /** Another process has it, or it cannot be written down. */
   halted: boolean
   tail: Promise<unknown>
@@ -79,13 +82,15 @@ type Holding = {
 /** What has happened so far, and what of it may not have reached the project's files. */
 function replayed(run: FlowRun, entries: readonly FlowEntry[]) {
   const left: LeftEffect[] = []
+  const made: Made[] = []
   let state = newRun(run.inputs)
   for (const entry of entries) {
+    made.push(...madeBy(state, entry.input))
     const next = advance(run.plan, state, entry.input, entry.at)
     state = next.state
     for (const effect of next.effects) if (effect.type === "left") left.push(effect)
   }
-  return { state, left }
+  return { state, left, made }
 }
 
 /** Whether an input still means anything to a state. */
@@ -150,6 +155,7 @@ async function step(holding: Holding, input: FlowInputEntry): Promise<"written" 
     return "stale"
   }
   holding.seq += 1
+  holding.made.push(...madeBy(holding.state, input))
   holding.state = next.state
   for (const effect of next.effects) act(holding, effect)
   for (const heard of holding.watching) heard(holding.state)
@@ -205,7 +211,7 @@ async function tooLarge({ engine }: FlowWorld, { handoff, request }: Task, most:
 
 /** What a pass left. One that cannot be made, or whose return cannot be read, has failed: a person is asked about it. */
 async function leaveFor(holding: Holding, work: PassWork): Promise<Leave> {
-  const { world, run, record, state } = holding
+  const { world, run, record, state, made } = holding
   const refused = (code: PassOverErrorCode, message: string) =>
     refusedLeave(run.flow, work, { code, message }, world.engine.clock.now())
   try {
@@ -215,7 +221,7 @@ async function leaveFor(holding: Holding, work: PassWork): Promise<Leave> {
     const large = most === undefined ? undefined : await tooLarge(world, task, most)
     if (large !== undefined) return refused(PassOverErrorCode.BUDGET_EXCEEDED, large)
     record.begun(work, task, state)
-    return await stubborn(holding, "a pass", () => perform(world, run, work, task))
+    return await stubborn(holding, "a pass", () => perform(world, run, { work, task, made: [...made] }))
   } catch (error) {
     failed(holding, "a pass")(error)
     return refused(PassOverErrorCode.SUBAGENT_CRASHED, words(error))
@@ -248,13 +254,14 @@ function act(holding: Holding, effect: FlowEffect) {
  * `begun` tells that it began in this process.
  */
 export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntry[], begun: boolean): Carried {
-  const { state, left } = replayed(run, entries)
+  const { state, left, made } = replayed(run, entries)
   const holding: Holding = {
     world,
     run,
     record: createRecord(world, run),
     seq: run.seq,
     state,
+    made,
     halted: false,
     tail: Promise.resolve(),
     over: Promise.withResolvers<RunState>(),

@@ -4,6 +4,7 @@ import type { RunState, StepResult } from "../handoff/state"
 import { yaml } from "../handoff/yaml"
 import type { Engine } from "./engine"
 import { fileKey } from "./flow-leave"
+import { proposedBy, tellProposed, type Proposed } from "./flow-proposal"
 import type { FlowRun } from "./port-flow"
 
 const LABEL = "pass-over-flow"
@@ -60,8 +61,8 @@ function reasons(state: RunState) {
   }
 }
 
-/** What a run has left: its last steps with what they found, as data. */
-function left(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string | undefined {
+/** What a run has left: its last steps with what they found, and the files that it proposes, as data. */
+function left(engine: Pick<Engine, "ids">, { run, state, proposed }: Telling): string | undefined {
   const done = run.plan.nodes.flatMap(({ id }) => state.results[id] ?? []).filter(({ skipped }) => !skipped)
   const shown = done.slice(-MOST_SHOWN)
   const why = reasons(state)
@@ -69,7 +70,14 @@ function left(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): strin
   let text = ""
   for (const room of ROOMS) {
     const steps = shown.map((each) => stepOf(state, each, room))
-    text = yaml({ ...(within(why, { ...room, items: MOST_SHOWN }) as object), ...(steps.length > 0 ? { steps } : {}) })
+    const files = proposed.map((each) =>
+      within({ pass: each.pass_over_id, files: each.files, applied: each.applied }, room),
+    )
+    text = yaml({
+      ...(within(why, { ...room, items: MOST_SHOWN }) as object),
+      ...(steps.length > 0 ? { steps } : {}),
+      ...(files.length > 0 ? { proposed: files } : {}),
+    })
     if (text.length <= MOST_CHARACTERS && text.split("\n").length <= MOST_LINES) break
   }
   return fence(LABEL, freshNonce(text, engine.ids.nonce), text)
@@ -102,14 +110,18 @@ function drawn(run: FlowRun, state: RunState): string {
   return [...first, `  … ${lines.length - 60} lines more: pass-over flow show ${run.run_id}`, ...last].join("\n")
 }
 
+type Telling = { run: FlowRun; state: RunState; proposed: readonly Proposed[] }
+
 /** Where a run stands and what it has left, as the model reads it. */
-export function tellRun(engine: Pick<Engine, "ids">, run: FlowRun, state: RunState): string {
-  const data = left(engine, run, state)
+export async function tellRun(engine: Pick<Engine, "ids" | "store">, run: FlowRun, state: RunState): Promise<string> {
+  const proposed = await proposedBy(engine.store, run)
+  const data = left(engine, { run, state, proposed })
   return [
     `Run ${run.run_id}`,
     drawn(run, state),
     ...waitsFor(state),
     ...stands(run, state),
+    ...tellProposed(proposed),
     ...(data === undefined ? [] : ["What its steps and agents left, as data:", data]),
   ].join("\n")
 }

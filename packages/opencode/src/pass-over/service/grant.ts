@@ -10,6 +10,7 @@ import type { Pass } from "../domain/pass"
 import { rule, settingOf, type Policy } from "../domain/policy"
 import type { InlineOverride } from "../domain/preference"
 import type { ExpectedOutputType, Priority } from "../domain/request"
+import type { Layer } from "./change/stand-on"
 import type { Engine, Project } from "./engine"
 import type { Surface } from "./gate"
 import { earlierOf, type Earlier } from "./go-on"
@@ -50,6 +51,8 @@ export type Ask = {
   override?: InlineOverride | undefined
   /** An earlier pass that has ended: its child goes on, in its own session. */
   continue?: string | undefined
+  /** Work of earlier passes that its child finds in its tree. */
+  stands_on?: readonly Layer[] | undefined
 }
 
 export type Granted = {

@@ -8,6 +8,7 @@ import type { Rule } from "../domain/right"
 import type { Run } from "../domain/run"
 import type { MayEdit } from "./change/auto"
 import type { FilePort } from "./change/deps"
+import type { Layer } from "./change/stand-on"
 import type { Recorder } from "./change/record"
 import type { Workspace, Workspaces } from "./port-workspace"
 import type { Attempt, AttemptKind, Clock, Ids, Log, Store } from "./port"
@@ -44,6 +45,8 @@ export type Assignment = {
   request: PassOverRequest
   manifest: Manifest
   constraints: readonly string[]
+  /** Work of earlier passes that it finds in its tree. */
+  stands_on?: readonly Layer[] | undefined
 }
 
 /** A pass while this process runs it. Only the runner and its helpers write here. */

@@ -17,11 +17,17 @@ export type Workspace = {
   linked: readonly string[]
   /** What could not be brought back into it of an earlier pass's work; nothing where it began anew. */
   again?: readonly string[]
+  /** What could not be put into it of the work that it stands on; nothing where it stands on the tree above alone. */
+  onto?: readonly string[]
 }
 
 export type Collected = {
   files: FileChange[]
   notes: string[]
+  /** Of a tree that stands on the work of others: what of all this was changed by the one that worked in it. */
+  own?: string[]
+  /** And all that is different in it, also where that one changed nothing and so there is nothing to propose. */
+  there?: FileChange[]
   /** Whether passes below have worked with this tree: then what is in it may be theirs. */
   shared?: boolean
 }
@@ -47,8 +53,11 @@ export type Retaking = {
 export type Workspaces = {
   /** The same trees for children of one that works in a tree itself: theirs start as that one is. */
   inside(directory: string): Workspaces
-  /** `can_modify_files` as it holds with all above; without it what the pass's own preference says. */
-  take(pass: Pass, can_modify_files?: boolean): Promise<Workspace>
+  /**
+   * `can_modify_files` as it holds with all above; without it what the pass's own preference says. `fill` puts the work
+   * that it is to stand on into it, and says in words what could not be.
+   */
+  take(pass: Pass, can_modify_files?: boolean, fill?: Retaking["fill"]): Promise<Workspace>
   standing(tree: { directory: string; earlier: PassID }): Promise<Standing>
   /** The same, and a tree that is free is kept for a pass that goes on in it, until that takes or forgoes it. */
   promise(input: { directory: string; earlier: PassID; pass: PassID }): Promise<Standing>

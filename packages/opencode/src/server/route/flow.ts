@@ -10,6 +10,7 @@ import { sketch } from "../../pass-over/handoff/sketch"
 import type { FlowInputEntry } from "../../pass-over/handoff/state"
 import { createFlows } from "../../pass-over/service/flow"
 import { NOBODY } from "../../pass-over/service/flow-hands"
+import { proposedBy } from "../../pass-over/service/flow-proposal"
 import type { FlowFilter, FlowRun } from "../../pass-over/service/port-flow"
 import { createFlowFiles } from "../../pass-over/store/flow-file"
 import type { Env, ServerDeps } from "../deps"
@@ -92,6 +93,7 @@ async function whole(deps: ServerDeps, id: string): Promise<Schema.Run> {
     usage,
     budget: run.plan.scopes[0]?.budget ?? {},
     nodes: sketch(run.plan, state),
+    proposed: await proposedBy(deps.engine.store, run),
   }
 }
 

@@ -24,6 +24,8 @@ export type EngineWorldOptions = {
   owner?: string
   seed?: number
   headless?: boolean
+  /** Where the ids of its host's sessions begin, for two hosts on one database. */
+  serial?: number
   /** The store of another world: two processes on one database. */
   store?: Store
 }
@@ -42,7 +44,7 @@ export function countingIds(seed = 0): Ids {
 /** The whole engine on a real database with a scripted host and a clock that waits. */
 export function createEngineWorld(options: EngineWorldOptions = {}): EngineWorld {
   const clock = createFakeClock()
-  const host = createScriptedHost({ after: clock.after, now: clock.now })
+  const host = createScriptedHost({ after: clock.after, now: clock.now, serial: options.serial ?? 0 })
   const logged: EngineWorld["logged"] = []
   const deps = {
     clock,

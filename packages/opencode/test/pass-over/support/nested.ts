@@ -60,21 +60,29 @@ export type NestedWorld = EngineWorld & {
   apply(pass: Pass, actor: string, permit?: Permit): ReturnType<typeof applyAndVerify>
 }
 
+type NestedOptions = {
+  git?: boolean
+  /** Another process on the project and the database of this one. */
+  of?: NestedWorld
+}
+
 /** The whole engine over a real repository with real trees; only the children are scripted. */
-export function createNestedWorld(files: Record<string, string>, options: { git?: boolean } = {}): NestedWorld {
+export function createNestedWorld(files: Record<string, string>, options: NestedOptions = {}): NestedWorld {
   const folder = createFolder()
-  const world = createEngineWorld()
+  const { of } = options
+  const world = createEngineWorld(of ? { store: of.engine.store, owner: "2", seed: 1_000_000, serial: 1_000 } : {})
+  if (of) Object.assign(world.engine, { files: of.engine.files })
   mkdirSync(folder.at("project"), { recursive: true })
-  const directory = realpathSync(folder.at("project"))
+  const directory = of?.directory ?? realpathSync(folder.at("project"))
   for (const [path, content] of Object.entries(files)) put(directory, path, content)
-  if (options.git !== false) {
+  if (options.git !== false && !of) {
     git(directory, "init", "-q")
     git(directory, "add", "-A")
     git(directory, "commit", "-qm", "one")
   }
   const { engine, project, host } = world
   const deps = changesOf(engine)!
-  const trees = folder.at("trees")
+  const trees = of?.trees ?? folder.at("trees")
   const workspaces = createWorkspaces({
     store: engine.store,
     log: engine.log,
@@ -84,7 +92,7 @@ export function createNestedWorld(files: Record<string, string>, options: { git?
     directory,
     version: "1.18.33",
     keep: (contents) => keep(deps, contents),
-    gone: async () => false,
+    gone: async (owner_id) => owner_id === of?.engine.owner_id,
     boot: async () => {},
     busy: () => true,
     dispose: async () => {},
@@ -156,7 +164,7 @@ export function createNestedWorld(files: Record<string, string>, options: { git?
       return applyAndVerify(deps, { pass, change, actor, approval: planned.planned.approval, permit })
     },
     [Symbol.dispose]: () => {
-      engine.store.close()
+      if (!of) engine.store.close()
       folder[Symbol.dispose]()
     },
   })

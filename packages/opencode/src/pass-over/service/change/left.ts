@@ -40,10 +40,10 @@ async function take(engine: Engine, project: Project, pass: Pass): Promise<Taken
   const workspace = await workspaces?.left(pass.id)
   if (!workspace || !workspaces) return takeChanges(deps, pass, { report, observed: undefined })
   try {
-    const { files, notes } = await workspaces.collect(workspace)
+    const { files, shared: _known, ...found } = await workspaces.collect(workspace)
     const { directory, instead_of } = workspace
     const named = await attributed(engine.store, pass, { directory, files })
-    const observed: Observed = { origin: "isolated", files: named, notes, directory, target: instead_of }
+    const observed: Observed = { origin: "isolated", files: named, ...found, directory, target: instead_of }
     return await takeChanges(deps, pass, { report, observed })
   } finally {
     await workspaces.release(workspace)

@@ -10,14 +10,21 @@ import { attributed } from "./attribute"
 import { changesOf } from "./deps"
 import { putBack } from "./put-back"
 import { createRecorder } from "./record"
+import { standOn } from "./stand-on"
 import type { Observed } from "./take"
 
-/** Whether a child works in a tree of its own. What a shell will write cannot be told in advance. */
-export function isolated(pass: Pass, rules: readonly Rule[]): boolean {
+const denied = (rules: readonly Rule[], what: "bash" | "edit") =>
+  rules.findLast(({ permission, pattern }) => [what, "*"].includes(permission) && pattern === "*")?.action === "deny"
+
+/**
+ * Whether a child works in a tree of its own. What a shell will write cannot be told in advance; and who only reads
+ * finds work that nobody has applied yet (`stands`) in a tree alone.
+ */
+export function isolated(pass: Pass, rules: readonly Rule[], stands = false): boolean {
   const { isolation, can_run_tools } = valuesOf(pass)
   if (isolation !== "auto") return isolation === "worktree"
-  const shell = rules.findLast(({ permission, pattern }) => ["bash", "*"].includes(permission) && pattern === "*")
-  return can_run_tools && shell?.action !== "deny"
+  if (can_run_tools && !denied(rules, "bash")) return true
+  return stands && denied(rules, "edit")
 }
 
 const lets = ({ grant }: Effective) => grant.some(({ permission }) => ["edit", "*"].includes(permission))
@@ -37,11 +44,14 @@ const PATIENCE_MS = 10_000
 /** Gives a child its place before its session is made. Without trees it works in the project, as it would anywhere. */
 export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule[]): Promise<Workspace | undefined> {
   const { workspaces } = deps
-  if (workspaces && isolated(live.pass, rules)) {
+  const { stands_on = [] } = live.assignment
+  if (workspaces && isolated(live.pass, rules, stands_on.length > 0)) {
     live.hold?.(true)
     try {
       const may = await mayModify(deps.store, live.pass)
-      live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.take(live.pass, may))
+      const files = changesOf(deps)
+      const fill = files && stands_on.length > 0 ? (into: string) => standOn(files, stands_on, into) : undefined
+      live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.take(live.pass, may, fill))
     } finally {
       live.hold?.(false)
     }
@@ -117,10 +127,10 @@ export async function observe(deps: RunDeps, live: Live): Promise<Observed | und
   const { workspace } = live
   if (live.recorder) return live.recorder.observed()
   if (!workspace || !deps.workspaces) return
-  const { files, notes, shared } = await deps.workspaces.collect(workspace)
+  const { files, shared, ...found } = await deps.workspaces.collect(workspace)
   const { directory, instead_of } = workspace
   const named = shared ? await attributed(deps.store, live.pass, { directory, files }) : files
-  return { origin: "isolated", files: named, notes, directory, target: instead_of }
+  return { origin: "isolated", files: named, ...found, directory, target: instead_of }
 }
 
 /** Gives the place back, once nothing runs or is read there any more. It never throws and is not waited for. */
@@ -158,6 +168,9 @@ export const inTarget = <T>(value: T, workspace: Workspace): T =>
 export const inProject = <T>(value: T, { instead_of, project }: Workspace): T =>
   project === undefined ? value : translateAll(value, instead_of, project)
 
+const ONTO =
+  "It is the project as it is now, with what earlier steps have made on top, where it still fits. What you change is proposed together with that."
+
 const AGAIN =
   "It is the project as it is now, with what you had changed before on top, where it still fits. All of it together comes back as the new proposal."
 
@@ -173,5 +186,6 @@ export function localised(text: string, workspace: Workspace | undefined): strin
     "",
     `You work in a copy of the project, ${workspace.directory}. What you change there comes back as a proposal.${links}`,
     ...(workspace.again ? [AGAIN, ...workspace.again.map((note) => `- ${note}`)] : []),
+    ...(workspace.onto ? [ONTO, ...workspace.onto.map((note) => `- ${note}`)] : []),
   ].join("\n")
 }

@@ -93,12 +93,18 @@ const exact = ([path, { real, now, reasons, confidence }]: [string, Draft]): Mod
 
 /**
  * Checks what a return proposes against the files as they really are, and puts exact contents in the place of edits.
- * Nothing is written; what does not fit goes back to the child with the reason.
+ * Nothing is written; what does not fit goes back to the child with the reason. `at` is where the files lie, where they
+ * are called as if they lay elsewhere.
  */
-export async function checkProposals(deps: ChangeDeps, directory: string, report: Report): Promise<Checked> {
+export async function checkProposals(
+  deps: ChangeDeps,
+  directory: string,
+  report: Report,
+  at = directory,
+): Promise<Checked> {
   const all = wishes(report)
   if (all.length === 0) return { ok: true, report }
-  const tree = await deps.openTree(directory).catch(() => undefined)
+  const tree = await deps.openTree(at).catch(() => undefined)
   if (!tree) return { ok: true, report }
   try {
     const { drafts, problems } = await draftAll(tree, directory, all)

@@ -1,6 +1,6 @@
 import type { WorkArtifact } from "../../domain/artifact"
 import { approvalOf, operations, type ChangeSet, type FileChange } from "../../domain/change/change"
-import { below } from "../../domain/change/path"
+import { below as within } from "../../domain/change/path"
 import { readSides } from "../../domain/change/text"
 import { event, type Pass } from "../../domain/pass"
 import type { Report } from "../../domain/report"
@@ -21,6 +21,9 @@ export type Observed = {
   directory: string
   /** The directory that its changes are for, where that is neither the project nor the one that it worked in. */
   target?: string
+  /** Of one that stands on the work of others: the paths that it has changed itself, and all that is different there. */
+  own?: readonly string[]
+  there?: readonly FileChange[]
 }
 
 const MOST_IN_ARTIFACT = 1_000_000
@@ -50,11 +53,22 @@ export async function exactly(deps: ChangeDeps, files: readonly FileChange[]): P
 }
 
 /** A file that was both changed and proposed is the changed one: that is what was really tried. */
-function together(observed: readonly FileChange[], proposed: readonly FileChange[]) {
-  const seen = new Set(observed.map(({ path }) => path))
-  const both = proposed.filter(({ path }) => seen.has(path)).map(({ path }) => path)
+function together(observed: Pick<Observed, "files" | "own" | "there"> | undefined, said: readonly FileChange[]) {
+  const { files = [], there = [] } = observed ?? {}
+  const own = observed?.own ?? files.map(({ path }) => path)
+  const both = said.filter(({ path }) => own.includes(path)).map(({ path }) => path)
   const notes = both.map((path) => `${path} was changed and proposed too; what was changed counts`)
-  return { files: [...observed, ...proposed.filter(({ path }) => !seen.has(path))], notes }
+  // What is proposed of a file that earlier work has changed is proposed of it as the project has it.
+  const proposed = said
+    .filter(({ path }) => !own.includes(path))
+    .map((file) => ({ ...file, ...below(there, file.path) }))
+  const named = new Set(proposed.map(({ path }) => path))
+  return { files: [...files.filter(({ path }) => !named.has(path)), ...proposed], notes }
+}
+
+function below(there: readonly FileChange[], path: string): Partial<FileChange> {
+  const known = there.find((file) => file.path === path)
+  return known ? { old: known.old, old_path: known.old_path } : {}
 }
 
 type Making = Pick<ChangeSet, "directory" | "origin" | "files" | "notes">
@@ -97,7 +111,7 @@ async function hashes(deps: ChangeDeps, pass: Pass, { report, observed }: Ending
   const roots = [...new Set([observed?.directory ?? pass.directory, pass.directory])]
   const named = (report?.evidence ?? []).flatMap((item) => {
     if (item.type !== "file" || item.hash === undefined) return []
-    return roots.map((root) => below(root, item.path)).find((path) => path !== undefined) ?? []
+    return roots.map((root) => within(root, item.path)).find((path) => path !== undefined) ?? []
   })
   if (named.length === 0) return
   const known = new Map<string, string[]>()
@@ -126,19 +140,23 @@ export async function takeChanges(deps: ChangeDeps, pass: Pass, from: Ending): P
   const there = report && (await targetOf(deps.store, pass, directory))
   const proposed = report && there ? await proposedFiles(deps, there.directory, report) : []
   const found = observed?.files ?? []
-  const joined = direct ? { files: proposed, notes: [] } : together(found, proposed)
+  const joined = direct ? { files: proposed, notes: [] } : together(observed, proposed)
   const done = direct && found.length > 0 ? await saveDirect(deps, pass, observed) : undefined
   const bar = joined.files.length > 0 ? await from.barred?.(joined.files) : undefined
   const notes = [...(observed?.notes ?? []), ...joined.notes, ...(bar === undefined ? [] : [bar])]
   // Something that was thrown away is told even where nothing is left to decide about.
+  const emptied = found.length === 0 && (observed?.own ?? []).length > 0
+  if (emptied) notes.push(`it took back what earlier steps had made: ${(observed?.own ?? []).slice(0, 10).join(", ")}`)
   const telling = joined.files.length > 0 || notes.some((note) => !note.startsWith(LINKED))
-  const origin = direct || found.length === 0 ? "proposed" : "isolated"
+  const origin = direct || (found.length === 0 && !emptied) ? "proposed" : "isolated"
   const wanted = telling ? await save(deps, pass, { directory, origin, files: joined.files, notes }) : undefined
   const change = wanted ?? done
+  const own = observed?.own
+  const mine = own ? found.filter(({ path, old_path }) => own.includes(path) || own.includes(old_path ?? path)) : found
   return {
     change: change && summaryOf(change),
-    artifacts: observed && (await exactly(deps, found)),
-    changed: found.map(({ path }) => path),
+    artifacts: observed && (await exactly(deps, mine)),
+    changed: mine.map(({ path }) => path),
     hashes: await hashes(deps, pass, from),
     directory: observed?.directory,
   }
