@@ -1,4 +1,5 @@
 import { Show } from "solid-js"
+import { signedOut } from "../lib/api"
 import { WORDS } from "../lib/words"
 import { Mark } from "./mark"
 
@@ -10,6 +11,11 @@ export function SignIn(props: { expired: boolean }) {
       <Show when={props.expired}>
         <p class="notice" role="alert">
           {WORDS.sign_in.expired}
+        </p>
+      </Show>
+      <Show when={signedOut()}>
+        <p class="notice" role="alert">
+          {WORDS.sign_in.ended}
         </p>
       </Show>
       <p>{WORDS.sign_in.text}</p>

@@ -4,9 +4,13 @@ import type { Routes } from "../../../opencode/src/server/app"
 
 const KEY = "pass-over-key"
 
-// For this tab alone: another program that gets our port one day finds nothing of it.
+// For this tab alone, and for the server that gave it: another program that gets its port one day finds a key that opens
+// nothing any more.
 const [key, setKey] = createSignal(sessionStorage.getItem(KEY))
 export const signedIn = () => key() !== null
+/** Whether the server has said that it does not know our key any more. */
+const [signedOut, setSignedOut] = createSignal(false)
+export { signedOut }
 
 export function keep(value: string | null) {
   if (value === null) sessionStorage.removeItem(KEY)
@@ -34,7 +38,10 @@ const ours: typeof fetch = Object.assign(
     if (init?.method !== undefined && init.method !== "GET") headers.set("content-type", "application/json")
     const answer = await fetch(input, { ...init, headers })
     if (answer.ok) return answer
-    if (answer.status === 401) keep(null)
+    if (answer.status === 401 && secret !== null && secret === key()) {
+      setSignedOut(true)
+      keep(null)
+    }
     const said = (await answer.json().catch(() => ({}))) as Said
     throw new ApiError(
       said.error?.code ?? String(answer.status),
@@ -53,6 +60,7 @@ export async function signIn(ticket: string): Promise<boolean> {
   try {
     const answer = await api["sign-in"].$post({ json: { ticket } })
     const { key } = await answer.json()
+    setSignedOut(false)
     keep(key)
     return true
   } catch {

@@ -10,13 +10,15 @@ export const WORDS = {
   connection: {
     live: "Live",
     connecting: "Connecting …",
-    offline: "Offline: showing what was last known. It goes on by itself when the server is back.",
+    offline:
+      "Offline: showing what was last known. A server that was started anew asks for a new link: pass-over open.",
   },
   sign_in: {
     title: "Open the panel from your terminal",
     text: "This page is open to you alone, and knows you by a link that works once. Run this to get one:",
     command: "pass-over open",
     expired: "This link was used already or is too old.",
+    ended: "The server was started anew, or this page was open for a week. It needs a new link.",
   },
   state: {
     loading: "Loading …",

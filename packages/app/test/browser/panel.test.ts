@@ -144,13 +144,18 @@ describe("the door", () => {
     await second.context.close()
   })
 
-  test("gone while it is away, the page says so, keeps what it has, and goes on by itself", async () => {
+  test("gone while it is away, the page says so and keeps what it has; of a new server it says how to get in", async () => {
     const { page, context } = await enter()
     await page.getByText("Find every place that sets").waitFor()
     await world.stop()
     await page.getByText("Offline").waitFor()
     expect(await page.getByText("Find every place that sets").count()).toBe(1)
     await world.start()
+    await page.getByText("pass-over open").waitFor()
+    await page.getByText("The server was started anew").waitFor()
+    expect(await page.content()).not.toContain("Find every place that sets")
+    await page.goto(await world.link())
+    await page.reload()
     await page.getByText("Live", { exact: true }).waitFor()
     const sent = await world.ask({ objective: "Asked after the server came back" })
     expect(sent.ok).toBe(true)

@@ -68,7 +68,7 @@ const routed = (deps: ServerDeps) => new Hono<Env>().route(BASE, apiRoutes(deps)
 export function createApp(deps: ServerDeps, panel?: Panel) {
   const open = (method: string, path: string) =>
     OPEN_ROUTES.includes(`${method} ${path}`) || (method === "GET" && panel?.file(path) !== undefined)
-  const rules = { port: deps.port, secret: deps.secret.read, now: deps.engine.clock.now, open }
+  const rules = { port: deps.port, secret: deps.secret.read, panels: deps.panels, now: deps.engine.clock.now, open }
   const app = new Hono<Env>({ strict: true })
   app.onError((error, c) => {
     const answer = respond(c, error)

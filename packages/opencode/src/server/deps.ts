@@ -2,7 +2,7 @@ import type { StartOrder } from "../pass-over/domain/start"
 import type { Engine } from "../pass-over/service/engine"
 import type { Audit, Verified } from "../pass-over/service/port-audit"
 import type { Feed } from "./feed"
-import type { Identity, Secret, Tickets } from "./secret"
+import type { Identity, PanelKeys, Secret, Tickets } from "./secret"
 
 /** What the routes are made of. */
 export type ServerDeps = {
@@ -20,6 +20,7 @@ export type ServerDeps = {
   carry(run_id: string): Promise<unknown>
   secret: Secret
   tickets: Tickets
+  panels: PanelKeys
   port: () => number
   database: string
   version: string

@@ -1,5 +1,5 @@
 import { HttpError } from "./failure"
-import { identify, type Identity } from "./secret"
+import { identify, type Identity, type PanelKeys } from "./secret"
 
 /** Routes that may be asked without the secret, because they hand out nothing that is not public or proven otherwise. */
 export type Open = (method: string, path: string) => boolean
@@ -7,6 +7,7 @@ export type Open = (method: string, path: string) => boolean
 export type Rules = {
   port: () => number
   secret: () => string
+  panels: Pick<PanelKeys, "holds">
   now: () => number
   open: Open
 }
@@ -70,7 +71,7 @@ export function admit(request: Request, rules: Rules): Identity | "nobody" {
   const path = rawPath(request)
   place(request, rules.port())
   form(request, path)
-  const who = identify(rules.secret(), request.headers.get("authorization"), rules.now())
+  const who = identify(rules, request.headers.get("authorization"), rules.now())
   if (who) return who
   if (rules.open(request.method, path)) return "nobody"
   throw new HttpError("UNAUTHENTICATED", "The secret is missing or not the right one.")

@@ -58,28 +58,46 @@ export function openSecret(folder: string): Secret {
 
 const PANEL_DAYS = 7
 
-/** A key of the panel's own: it says until when it holds, and nothing but the secret can make or check it. */
-export function panelKey(secret: string, now: number): { key: string; expires_at: number } {
-  const expires_at = now + PANEL_DAYS * 24 * 60 * 60 * 1000
-  const body = `${expires_at}.${randomBytes(16).toString("base64url")}`
-  return { key: `${body}.${sign(secret, `panel:${body}`)}`, expires_at }
+/** Keys of panels. */
+export type PanelKeys = {
+  /** A key of a panel's own: it says until when it holds at most. */
+  make(now: number): { key: string; expires_at: number }
+  holds(key: string, now: number): boolean
 }
 
-function holds(secret: string, key: string, now: number): boolean {
-  const [expires, random, signature, ...more] = key.split(".")
-  if (!expires || !random || !signature || more.length > 0) return false
-  if (!equal(signature, sign(secret, `panel:${expires}.${random}`))) return false
-  return Number(expires) > now
+/**
+ * Keys that nothing but the secret and this process can make or check. When the server has stopped, somebody else may get
+ * its port, and a page that is still open shows them its key: by then it opens nothing any more, wherever the next server
+ * listens.
+ */
+export function createPanelKeys(secret: () => string): PanelKeys {
+  const own = randomBytes(32).toString("base64url")
+  const signed = (body: string) => sign(secret(), `panel:${own}:${body}`)
+  return {
+    make(now) {
+      const expires_at = now + PANEL_DAYS * 24 * 60 * 60 * 1000
+      const body = `${expires_at}.${randomBytes(16).toString("base64url")}`
+      return { key: `${body}.${signed(body)}`, expires_at }
+    },
+    holds(key, now) {
+      const [expires, random, signature, ...more] = key.split(".")
+      if (!expires || !random || !signature || more.length > 0) return false
+      if (!equal(signature, signed(`${expires}.${random}`))) return false
+      return Number(expires) > now
+    },
+  }
 }
 
 export type Identity = "user" | "panel"
 
+type Known = { secret: () => string; panels: Pick<PanelKeys, "holds"> }
+
 /** Who shows this header, if anybody whom we know. */
-export function identify(secret: string, header: string | null, now: number): Identity | undefined {
+export function identify({ secret, panels }: Known, header: string | null, now: number): Identity | undefined {
   const given = /^Bearer ([\w.~+/=-]{1,512})$/.exec(header ?? "")?.[1]
   if (given === undefined) return
-  if (equal(given, secret)) return "user"
-  return holds(secret, given, now) ? "panel" : undefined
+  if (equal(given, secret())) return "user"
+  return panels.holds(given, now) ? "panel" : undefined
 }
 
 /** What only the right server can answer to a nonce. The port is in it, so that nobody can pass on another's answer. */

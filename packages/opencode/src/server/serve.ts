@@ -16,13 +16,13 @@ import { createFeed } from "./feed"
 import { takeLock } from "./lock"
 import { enter } from "./presence"
 import { loadPanel } from "./panel"
-import { createTickets, openSecret } from "./secret"
+import { createPanelKeys, createTickets, openSecret } from "./secret"
 import { verifyProject } from "./verify"
 import { watchDatabase } from "./watch"
 
 export type ServeOptions = {
   database?: string
-  /** 0 for one that is free; the last one is taken again where it can be, so that open panels find back. */
+  /** 0 for one that is free; the last one is taken again where it can be, so that open panels find back, and say that they need a link. */
   port?: number
   /** The folder of the panel's files. */
   panel: string | undefined
@@ -85,6 +85,12 @@ function openCore(database: string, log: Log) {
   return audit
 }
 
+/** What lets a program in, and what a person. */
+function doorOf(folder: string) {
+  const secret = openSecret(folder)
+  return { secret, tickets: createTickets(), panels: createPanelKeys(secret.read) }
+}
+
 /** Serves API and panel for this user until nobody wants them any more. */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { database = databasePath(), idle_ms = IDLE_MS, log, version } = options
@@ -112,8 +118,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
       summon: (order) => callFor({ engine: core.engine, order }),
       rework: (wanted) => callForRework(core.engine, wanted),
       carry: (run_id) => summonFor(core.engine, { run_id }),
-      secret: openSecret(folder),
-      tickets: createTickets(),
+      ...doorOf(folder),
       port: () => state.port,
       database,
       version,

@@ -180,6 +180,53 @@ describe("a client", () => {
   })
 })
 
+describe("a panel's key", () => {
+  async function signIn(folder: string) {
+    const found = await findServer(folder)
+    if (!found) throw new Error("not found")
+    const ticket = /#ticket=([\w-]+)$/.exec(await panelLink(found))?.[1]
+    const answer = await fetch(`${found.url}/api/pass-over/sign-in`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ticket }),
+    })
+    const { key } = (await answer.json()) as { key: string }
+    return { url: found.url, key }
+  }
+
+  const status = async (url: string, key: string) => {
+    const answer = await fetch(`${url}/api/pass-over/health`, { headers: { authorization: `Bearer ${key}` } })
+    return answer.status
+  }
+
+  test("that somebody else collected at our port when we were gone opens nothing, at this port or another", async () => {
+    const { database, folder } = place()
+    const first = await started(database)
+    const { url, key } = await signIn(folder)
+    expect(await status(url, key)).toBe(200)
+    await first.stop()
+    const collected: (string | null)[] = []
+    const stranger = Bun.serve({
+      hostname: "127.0.0.1",
+      port: first.port,
+      fetch: (request) => (collected.push(request.headers.get("authorization")), new Response("{}")),
+    })
+    await status(url, key)
+    expect(collected).toEqual([`Bearer ${key}`])
+    // The next server finds its port taken.
+    const second = await started(database)
+    expect(second.port).not.toBe(first.port)
+    expect(await status(second.url, key)).toBe(401)
+    await second.stop()
+    await stranger.stop(true)
+    // And the one after that has it again.
+    const third = await started(database, { port: first.port })
+    expect(third.url).toBe(url)
+    expect(await status(third.url, key)).toBe(401)
+    expect(await status(third.url, (await signIn(folder)).key)).toBe(200)
+  })
+})
+
 describe("the secret's file", () => {
   test("that somebody opened to others or emptied does not stay so", () => {
     const { folder } = place()

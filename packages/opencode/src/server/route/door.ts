@@ -2,7 +2,7 @@ import { Hono } from "hono"
 import { answers, reads } from "../describe"
 import type { Env, ServerDeps } from "../deps"
 import { HttpError } from "../failure"
-import { panelKey, proof } from "../secret"
+import { proof } from "../secret"
 import * as Schema from "../schema"
 
 /** How a program finds out that we are who we say, and how a link opens the panel. */
@@ -69,7 +69,7 @@ export function doorRoutes(deps: ServerDeps) {
             "Run `pass-over open` again.",
           )
         }
-        return c.json(panelKey(deps.secret.read(), now))
+        return c.json(deps.panels.make(now))
       },
     )
 }

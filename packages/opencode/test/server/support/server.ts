@@ -10,7 +10,7 @@ import type { ServerDeps } from "../../../src/server/deps"
 import { createFeed } from "../../../src/server/feed"
 import type { Panel } from "../../../src/server/panel"
 import { verifyProject } from "../../../src/server/verify"
-import { createTickets, openSecret } from "../../../src/server/secret"
+import { createPanelKeys, createTickets, openSecret } from "../../../src/server/secret"
 import { clock, ids } from "../../../src/runtime"
 
 export const PORT = 4_097
@@ -79,6 +79,7 @@ export function createTestServer(options: TestServerOptions = {}): TestServer {
     carry: async (run_id) => void carried.push(run_id),
     secret,
     tickets: createTickets(),
+    panels: createPanelKeys(secret.read),
     port: () => PORT,
     database: path,
     version: "0.0.0-test",
