@@ -1,10 +1,10 @@
 import type { Tokens } from "../pass-over/service/port"
 
 // Byte-pair merging is quadratic in the length of what the tokenizer takes as one piece: 50 KB of one letter, or of
-// blanks, take seconds. Runs of either kind are cut at this length, and so is what goes on over both: line feeds and
-// slashes behind a mark. That changes counts on real code by a thousandth or two.
+// blanks, take seconds. A piece is of letters, of marks, of blanks, or of what may follow marks; runs of each are cut.
 const RUN = 256
-const LONG_RUN = new RegExp(["\\S", "\\s", "[\\r\\n/]"].map((one) => `${one}{${RUN}}(?=${one})`).join("|"), "g")
+const KINDS = ["[\\p{L}\\p{M}]", "[^\\s\\p{L}\\p{N}]", "\\s", "[\\r\\n/]"]
+const LONG_RUN = new RegExp(KINDS.map((kind) => `${kind}{${RUN}}(?=${kind})`).join("|"), "gu")
 
 /** Token counts of o200k. The tokenizer brings 2 MB of ranks and 100 MB of memory, so it is loaded when first needed. */
 export const tokens: Tokens = async () => {

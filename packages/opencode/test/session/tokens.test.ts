@@ -11,10 +11,12 @@ beforeAll(async () => void (held.count = await tokens()))
 test("ordinary text counts for exactly what it is, control tokens and all", () => {
   const line = "    return text.replaceAll(pattern, (run) => `${run} `) // <|endoftext|> über 日本語 👩‍👩‍👧\n"
   const text = `${line.repeat(40)}${" ".repeat(200)}a${"x".repeat(200)}\n`
+  const dense = JSON.stringify({ a: line.trim().replaceAll(" ", ""), b: [1, true, null], c: { ä: "x-y_z" } })
   expect(held.count(text)).toBe(exact(text))
+  expect(held.count(dense.repeat(40))).toBe(exact(dense.repeat(40)))
 })
 
-const Letter = fc.constantFrom(..." \n\t\r/!aé0A😀語-={_\\", "\u00a0", "\u3000", "\u200d", "the", "'s")
+const Letter = fc.constantFrom(...Array.from(" \n\t\r/!aé0A😀語-={_\\"), "\u00a0", "\u3000", "\u200d", "the", "'s")
 const Stretch = fc.oneof(
   fc.tuple(fc.array(Letter, { minLength: 1, maxLength: 3 }), fc.nat(700)).map(([of, n]) => of.join("").repeat(n)),
   fc.array(Letter, { maxLength: 700, size: "max" }).map((of) => of.join("")),
