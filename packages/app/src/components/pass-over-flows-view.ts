@@ -71,8 +71,9 @@ function resultLines(result: NonNullable<Box["result"]>): string[] {
   return [result.reason ?? result.summary, numbers.join(" · ")].filter((line) => line.trim() !== "")
 }
 
-/** What a run proposes that nobody has applied. */
-export const waitingFiles = ({ proposed }: Pick<Run, "proposed">) => proposed.filter(({ applied }) => !applied)
+/** What a run proposes that nobody has applied. While its steps still work there is more to come. */
+export const waitingFiles = ({ status, proposed }: Pick<Run, "status" | "proposed">) =>
+  status === "running" ? [] : proposed.filter(({ applied }) => !applied)
 
 /** What a run has used of what its flow allows. */
 export function spending({ usage, budget }: Pick<Run, "usage" | "budget">): Limit {

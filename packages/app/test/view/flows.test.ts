@@ -26,7 +26,9 @@ describe("a run of a flow", () => {
 
   test("shows what it proposes until that is applied", () => {
     const of = (applied: boolean) => ({ pass_over_id: "p", agent: "general", files: ["a.ts"], applied })
-    expect(flows.waitingFiles({ proposed: [of(true), of(false)] })).toEqual([of(false)])
+    const proposed = [of(true), of(false)]
+    expect(flows.waitingFiles({ status: "waiting", proposed })).toEqual([of(false)])
+    expect(flows.waitingFiles({ status: "running", proposed })).toEqual([])
   })
 
   test("is asked only what makes sense just now", () => {

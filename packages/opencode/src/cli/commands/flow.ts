@@ -149,7 +149,8 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
     const proposed = await proposedBy(engine.store, run)
     if (out.json) out.value({ run: rest, progress: progressOf(run.plan, found.state), state: found.state, proposed })
     if (!out.json) out.line(clean(draw(run.plan, found.state)))
-    if (!out.json && options.mermaid !== true) {
+    // While its steps still work there is more to come.
+    if (!out.json && options.mermaid !== true && found.state.status !== "running") {
       for (const line of tellProposed(proposed)) out.line(line)
       for (const { files } of proposed.filter(({ applied }) => !applied))
         for (const path of files) out.line(`  ${oneLine(path)}`)

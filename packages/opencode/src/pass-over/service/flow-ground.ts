@@ -5,6 +5,7 @@ import { advance } from "../handoff/machine"
 import { MACHINE } from "../handoff/fold"
 import { nodeOf, type FlowPlan } from "../handoff/plan"
 import { newRun, type FlowInputEntry, type RunState } from "../handoff/state"
+import { mayModify } from "./change/place"
 import type { Layer } from "./change/stand-on"
 import type { FlowRun } from "./port-flow"
 import type { Store } from "./port"
@@ -31,7 +32,10 @@ async function kindOf(store: Store, pass: PassID): Promise<Kind> {
   if (!first) return "nothing"
   // An empty one of its own tree is one that has taken back all that was there before.
   if (first.origin === "isolated") return "whole"
-  return first.files.length > 0 ? "words" : "nothing"
+  if (first.files.length === 0) return "nothing"
+  // What somebody suggests who only looks is for whoever reads it.
+  const of = await store.find(pass)
+  return of && (await mayModify(store, of)) ? "words" : "nothing"
 }
 
 // What a pass that came back proposes does not change its kind.

@@ -121,7 +121,7 @@ export async function tellRun(engine: Pick<Engine, "ids" | "store">, run: FlowRu
     drawn(run, state),
     ...waitsFor(state),
     ...stands(run, state),
-    ...tellProposed(proposed),
+    ...(state.status === "running" ? [] : tellProposed(proposed)),
     ...(data === undefined ? [] : ["What its steps and agents left, as data:", data]),
   ].join("\n")
 }

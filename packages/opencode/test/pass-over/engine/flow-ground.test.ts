@@ -325,11 +325,19 @@ test("who may neither run nor edit anything reads the work of earlier steps in a
   const seen: (string | undefined)[] = []
   using world = createFlowTrees([TWO], FILES, {
     "write#1": ({ tree }) => put(tree, "made.txt", "made\n"),
-    "check#1": ({ tree }) => void seen.push(read(tree, "made.txt")),
+    "check#1"({ tree }) {
+      seen.push(read(tree, "made.txt"))
+      const at = { path: "made.txt", line: 1, replaces: "made", suggested_fix: "better" }
+      return { more: { findings: [{ severity: "info", category: "style", message: "a better word", ...at }] } }
+    },
   })
   prefer(world, { subagents: { inspector: { can_run_tools: false, can_modify_files: false } } })
-  await world.rested(await world.start("two"))
+  const run = await world.start("two")
+  await world.rested(run)
   expect(seen).toEqual(["made\n"])
+  // What it suggests is its own proposal, and nothing that the run has made.
+  expect(await paths(world, "check#1")).toEqual(["made.txt"])
+  expect(await proposedBy(world.engine.store, run)).toMatchObject([{ pass_over_id: world.made.get("write#1")!.id }])
 })
 
 test("what is proposed in words is checked against the files as the step finds them", async () => {
