@@ -354,7 +354,6 @@ describe("the story", () => {
     if (!sent.ok) throw new Error(sent.refusal.message)
     const { output } = await sent.runner.outcome
     const { page, trouble, context } = await enter()
-    // What the evidence says comes first, and every claim of which it says nothing.
     await go(page, `#/pass/${sent.runner.pass.id}/outcome`)
     await page.locator(".pass-head .badge", { hasText: "not verified" }).waitFor()
     expect(output.summary.verdict?.unresolved).not.toEqual([])
