@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
-import axe from "axe-core"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { launch, open, type Watched } from "./support/browser"
+import { serious } from "./support/serious"
 import { fillAudit } from "./support/many"
 import { CART_BEFORE, fill, LIST_BEFORE, until } from "./support/story"
 import { createWorld, type World } from "./support/world"
@@ -71,19 +71,6 @@ async function go(page: Page, hash: string) {
   await page.waitForFunction(
     () => document.querySelector("main h1, main [role=alert]") !== null && !document.querySelector("main .loading"),
   )
-}
-
-type Result = {
-  violations: { id: string; impact: string | null; help: string; nodes: { html: string; target: unknown[] }[] }[]
-}
-
-async function serious(page: Page) {
-  // The policy of the page lets no script in from outside; a debugger may.
-  await page.evaluate(axe.source)
-  const found = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<unknown> } }).axe.run())
-  return (found as Result).violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, help, nodes }) => `${id}: ${help} ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`)
 }
 
 describe("every page", () => {
