@@ -1,5 +1,5 @@
 import { isDefined, pickBy } from "remeda"
-import { describeProblem, parse } from "./config-check"
+import { describeProblem, parse, type Problem } from "./config-check"
 import type { Written } from "./config"
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import type { PassOverPreferences } from "./preference"
@@ -42,6 +42,8 @@ function placed(preferences: PassOverPreferences, key: PreferenceKey, group: Gro
   return { ...preferences, [section]: keep ? { ...others, [name]: group } : others }
 }
 
+const bare = ({ suggestion: _suggestion, ...problem }: Problem): Problem => problem
+
 export type Edited = { ok: true; preferences: PassOverPreferences; group: Group } | { ok: false; refusal: Refusal }
 
 /** Preferences as they would be after an edit, or everything that speaks against it. Pure. */
@@ -49,14 +51,16 @@ export function edited(preferences: PassOverPreferences, { key, set }: Preferenc
   const group = without({ ...groupOf(preferences, key), ...set })
   const parsed = parse(placed(preferences, key, group))
   if (parsed.ok) return { ok: true, preferences: parsed.preferences, group: groupOf(parsed.preferences, key) }
+  const [only] = parsed.problems.length === 1 ? parsed.problems : []
   const conflict = parsed.problems.every((problem) => problem.code === PassOverErrorCode.PREFERENCE_CONFLICT)
   return {
     ok: false,
     refusal: refuse(
       conflict ? PassOverErrorCode.PREFERENCE_CONFLICT : PassOverErrorCode.CONFIG_INVALID,
-      parsed.problems.map(describeProblem).join("\n"),
+      // What to do about one alone is its suggestion; of several each says its own.
+      parsed.problems.map((one) => describeProblem(only ? bare(one) : one)).join("\n"),
       {
-        suggestion: "Correct it and try again; docs/configuration.md has every setting.",
+        suggestion: only?.suggestion ?? "Correct it and try again; docs/configuration.md has every setting.",
         detail: { problems: parsed.problems },
       },
     ),
