@@ -30,6 +30,5 @@ export type ServerDeps = {
 
 export type Env = { Variables: { who: Identity | "nobody" } }
 
-/** Who decides, as the audit names them, and where. */
-export const actorOf = (deps: Pick<ServerDeps, "user">) => deps.user
+/** Where somebody decides, as the audit names it. */
 export const surfaceOf = (who: Identity | "nobody") => (who === "panel" ? "the panel" : "the HTTP API")

@@ -182,7 +182,7 @@ describe("the outcome of a child that did not return", () => {
       summary({
         files_modified: 1,
         files_reviewed: 2,
-        generated_summary: "The work brought no findings.\n1 file was changed: src/total.ts.",
+        generated_summary: "The work brought no findings.\nIt changes 1 file: src/total.ts.",
       }),
     )
   })

@@ -76,7 +76,6 @@ export const WorkArtifact = z.discriminatedUnion("type", [
   ToolResultArtifact,
 ])
 export type WorkArtifact = z.infer<typeof WorkArtifact>
-export type ArtifactType = WorkArtifact["type"]
 
 const ORDER = { error: 0, warning: 1, info: 2 } as const satisfies Record<Severity, number>
 

@@ -9,7 +9,7 @@ const Name = z.string().trim().min(1)
 const some = <T extends z.ZodType>(one: T) =>
   z.union([one, z.array(one)]).transform((value): z.output<T>[] => (Array.isArray(value) ? value : [value]))
 
-/** What can be asked of the audit. Every field narrows; times are milliseconds, seconds or ISO 8601 (decision 5). */
+/** What can be asked of the audit. Every field narrows; times are milliseconds, seconds or ISO 8601. */
 export const AuditQuery = z.strictObject({
   directory: Name.optional(),
   session_id: Name.optional(),

@@ -1,5 +1,4 @@
 import type { TreeBudget } from "./limit"
-import { readable } from "./time"
 
 /** What a tree of passes has used, and what its running passes have been promised. */
 export type Used = { passes: number; tokens: number; cost: number }
@@ -31,5 +30,3 @@ const amount = (what: Over["what"], value: number) =>
 /** "All passes of this tree together may use 5,000 tokens; 4,800 tokens are used or promised, 200 tokens left" */
 export const describeOver = ({ what, limit, used, left }: Over) =>
   `All passes of this tree together may use ${amount(what, limit)}; ${amount(what, used)} are used or promised, ${amount(what, left)} left`
-
-export const describeTime = (ms: number) => `${readable(ms)} for the whole tree`

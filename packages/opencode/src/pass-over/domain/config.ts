@@ -54,7 +54,7 @@ const SETTINGS = Object.keys(Settings.shape).filter((name): name is Setting => n
 const product = (layer: Layer, values: object | undefined): Bag[] =>
   values ? [{ values, source: { layer, origin: "product" }, key: [] }] : []
 
-/** All the places that may say something about this pair, the strongest first (decision 12). */
+/** All the places that may say something about this pair, the strongest first. */
 function bags(from: string, to: string, sources: Sources): Bag[] {
   const layer = (name: Layer, read: (file: Written) => [string[], object | undefined][]): Bag[] =>
     sources.written.flatMap((file) =>

@@ -1,25 +1,12 @@
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import type { Layer, Rule } from "./right"
+import { LOOKING, READERS } from "./tool"
 
 const allow = (permission: string, pattern = "*"): Rule => ({ permission, pattern, action: "allow" })
 const deny = (permission: string, pattern = "*"): Rule => ({ permission, pattern, action: "deny" })
 
-/** Tools that look and change nothing. What reaches the network is among them: it reads. */
-const LOOKING = [
-  "read",
-  "grep",
-  "glob",
-  "list",
-  "lsp",
-  "skill",
-  "todowrite",
-  "todoread",
-  "webfetch",
-  "websearch",
-  "codesearch",
-]
 /** Tools that cannot reach beyond this machine. What we do not know may. */
-const LOCAL = ["read", "grep", "glob", "list", "lsp", "skill", "todowrite", "todoread", "edit"]
+const LOCAL = [...READERS, "lsp", "skill", "todowrite", "todoread", "edit"]
 /** The host asks these about any tool. They are never what a constraint is about. */
 const HOST = ["external_directory", "doom_loop", "question"]
 

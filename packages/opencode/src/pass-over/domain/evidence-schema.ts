@@ -22,7 +22,7 @@ export const Evidence = z.discriminatedUnion("type", [
 ])
 export type Evidence = z.infer<typeof Evidence>
 
-/** Computed, never claimed (decision 26). */
+/** Computed from what the child was seen doing, never claimed. */
 export const VerdictStatus = z.enum(["VERIFIED", "UNVERIFIED", "BLOCKED"])
 export type VerdictStatus = z.infer<typeof VerdictStatus>
 

@@ -1,5 +1,6 @@
 import { below } from "./change/path"
 import type { ContextMessage, MessagePart } from "./context"
+import { SHELLS, WRITERS } from "./tool"
 
 /** One tool call that a child made. */
 export type Deed = {
@@ -27,8 +28,6 @@ export type Seen = {
 type View = { lines: Set<number>; upTo: number }
 
 const RETURN = "pass_over_return"
-const SHELLS = ["bash", "shell"]
-const WRITERS = ["edit", "write", "patch", "apply_patch", "multiedit"]
 
 // Of single lines: what ends a line for "m" and not for whoever wrote it would let a content pass for its own marks.
 const NUMBERED = /^\s*(\d+)(?:\||:|→|\t)/

@@ -4,6 +4,7 @@ import type { ContextMessage, ContextToolResult, MessagePart, WorkContext } from
 import { decisions } from "./decision"
 import { findings } from "./finding-text"
 import { select, type SelectLimit } from "./history-selector"
+import { READERS } from "./tool"
 
 /** The return itself is how artifacts arrive, not one of them. */
 const RETURN = "pass_over_return"
@@ -71,8 +72,6 @@ export function lastWords(messages: readonly ContextMessage[], agentID: string):
     .map((part) => part.text?.trim() ?? "")
   return texts.findLast((text) => text.length > 0) ?? ""
 }
-
-const READERS = ["read", "grep", "glob", "list"]
 
 const pathOf = (part: MessagePart) => {
   const input = part.tool_input ?? {}

@@ -1,4 +1,5 @@
 import type { ContextMessage, MessagePart } from "./context"
+import { WRITERS } from "./tool"
 
 const TEXT = 20_000
 const MOST = 40
@@ -20,8 +21,6 @@ export function mentioned(text: string): string[] {
 
 /** Whether a text is about what has been changed and not committed. */
 export const asksForChanges = (text: string) => CHANGES.test(text.slice(0, TEXT))
-
-const WRITERS = ["edit", "write", "apply_patch", "multiedit"]
 
 const text = (value: unknown) => (typeof value === "string" && value.length > 0 ? [value] : [])
 

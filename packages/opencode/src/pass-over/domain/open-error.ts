@@ -1,5 +1,5 @@
 import type { ContextError, ContextMessage, MessagePart } from "./context"
-import { SHELLS } from "./shortage"
+import { SHELLS } from "./tool"
 
 const MOST = 10
 const MOST_COMMANDS = 5

@@ -24,7 +24,7 @@ const onlyTighter = (wanted: number, now: number): No => {
 
 type Rules = { [S in keyof InlineOverride]-?: (wanted: NonNullable<InlineOverride[S]>, now: Effective) => No }
 
-// What a model may do to each setting (decision 12). A setting without a line does not compile.
+// What a model may do to each setting: narrow it, never widen it. A setting without a line does not compile.
 const RULES: Rules = {
   enabled: (wanted, now) => onlyTo(false)(wanted, now.enabled),
   auto_return: (wanted, now) => onlyTo(false)(wanted, now.auto_return),

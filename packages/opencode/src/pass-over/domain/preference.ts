@@ -238,7 +238,7 @@ export const SHIPPED: InlineOverride = {
   timeout_ms: 600_000,
   idle_timeout_ms: 120_000,
   notify_on_return: "only_issues",
-  // Decision 22: what fits by tokens is not dropped by count or age.
+  // What fits by tokens is not dropped by count or age.
   max_messages: 0,
   lookback_minutes: 0,
 }

@@ -45,7 +45,7 @@ export type Attempted = {
 
 export type Retry = { kind: "continue" | "scratch"; delay_ms: number }
 
-/** Whether and how a failed attempt is followed by another (decision 10). */
+/** Whether and how a failed attempt is followed by another. */
 export function retry(failure: Failure, attempted: Attempted, options: RetryOptions = RETRY): Retry | undefined {
   if (!recoverable(failure)) return
   if (attempted.attempt > options.max_retries) return

@@ -1,6 +1,7 @@
 import type { ContextMessage } from "./context"
 import { PassOverErrorCode, sentence } from "./errors"
 import type { ErrorNote } from "./output"
+import { SHELLS } from "./tool"
 
 /** A command that has ended, as its agent saw it. */
 export type Ended = { command: string; exit: number | null | undefined; output: string }
@@ -102,9 +103,6 @@ export function shortageLine({ sure, sign }: Shortage, limit: MemoryLimit): stri
     : `The command may have run out of memory (${sign}): ${limited(limit)}. If it fails for another reason, ignore this line.`
   return sentence({ code: PassOverErrorCode.RESOURCE_EXHAUSTED, message, suggestion: ACTION })
 }
-
-/** The host's tools that run commands, in its versions. */
-export const SHELLS: readonly string[] = ["bash", "shell"]
 
 /** The commands of a child that have certainly run out of memory, as its outcome names them. */
 export function shortages(messages: readonly ContextMessage[], limit: MemoryLimit | undefined): ErrorNote[] {

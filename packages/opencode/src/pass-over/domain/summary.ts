@@ -56,11 +56,11 @@ function bullets(content: Content): string[] {
         ...(findings.length > 0
           ? [`- ${counts(content)}`, ...findings.slice(0, 1).map((one) => `- worst: ${findingText(one)}`)]
           : []),
-        ...(modified.length > 0 ? [`- ${plural(modified.length, "file")} changed`] : []),
+        ...(modified.length > 0 ? [`- changes ${plural(modified.length, "file")}`] : []),
       ]
     : [
         ...findings.map((one) => `- ${findingText(one)}`),
-        ...modified.map(({ path, reason }) => `- changed ${line(path)}: ${line(reason)}`),
+        ...modified.map(({ path, reason }) => `- changes ${line(path)}: ${line(reason)}`),
       ]
   return [
     ...decisions.map(({ question, answer }) => `- decided: ${line(question)} ${answer}`),
@@ -81,9 +81,7 @@ function narrative(content: Content): string[] {
       line(`Asked "${question}" the answer was ${answer}${reasoning ? `, because ${inside(reasoning)}` : ""}.`),
     ),
     ...(modified.length > 0
-      ? [
-          `${plural(modified.length, "file")} ${modified.length === 1 ? "was" : "were"} changed: ${clip(modified.map(({ path }) => path).join(", "), 300)}.`,
-        ]
+      ? [`It changes ${plural(modified.length, "file")}: ${clip(modified.map(({ path }) => path).join(", "), 300)}.`]
       : []),
     ...messages.map(({ content: said }) => line(said)),
     ...(failed.length > 0 ? [`${plural(failed.length, "tool call")} of ${results.length} failed.`] : []),
@@ -104,7 +102,7 @@ function tree(content: Content): string[] {
           ...(content.counted ? [] : findings.map((one) => `├─ ${findingText(one)}`)),
         ]
       : ["Are there problems? none found"]),
-    ...(modified.length > 0 ? [`Were files changed? yes, ${modified.length}`] : []),
+    ...(modified.length > 0 ? [`Does it change files? yes, ${modified.length}`] : []),
     ...(content.counted ? [] : modified.map(({ path }) => `├─ ${line(path)}`)),
     ...(failed.length > 0 ? [`Did anything fail? yes, ${plural(failed.length, "tool call")}`] : []),
   ]

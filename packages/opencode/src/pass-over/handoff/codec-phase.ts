@@ -17,7 +17,7 @@ import {
 import { obstacle, SUMMARY_TOKENS } from "./phase-rule"
 import type { Count } from "./text"
 import { within } from "./text"
-import { lossOf, only, outputOf, place, summaryOf } from "./view"
+import { lossOf, only, outputOf, summaryOf } from "./view"
 
 const STATUS = {
   completed: "complete",
@@ -187,6 +187,3 @@ export function fromPhase(response: PhaseResponse, identity: Identity): Held {
   })
   return { output, lost: ["task_id", "phase"] }
 }
-
-/** "src/total.ts:3", for whoever lists what a phase points at. */
-export const placesOf = (output: WorkOutput) => findingsOf(output).flatMap((each) => place(each.location) ?? [])

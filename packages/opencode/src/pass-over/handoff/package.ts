@@ -142,4 +142,3 @@ export const HandoffLog = z.strictObject({
   ),
 })
 export type HandoffLog = z.infer<typeof HandoffLog>
-export type HandoffStatus = HandoffLog["handoffs"][number]["status"]

@@ -146,7 +146,6 @@ export const ACTION = {
   STOP: "halt",
   CLARIFY: "ask",
 } as const satisfies Record<PhaseDecision, string>
-export type PhaseAction = (typeof ACTION)[PhaseDecision]
 
 export type PhaseBudget = { input: number; output: number }
 

@@ -51,7 +51,7 @@ export type FlowPlan = {
   detours: PassNode[]
 }
 
-/** The documents' own folders (decision 25). */
+/** The documents' own folders; a flow may name others. */
 const RUN_BASE = ".opencode/runs"
 const ARCHIVE = ".project/07-audit/sessions"
 

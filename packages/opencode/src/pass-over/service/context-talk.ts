@@ -22,7 +22,7 @@ type Counting = { weigh: Weigh; count: (text: string) => number; exact: boolean 
 
 type Policy = Pick<Effective, "max_messages" | "lookback_minutes" | "context_selection">
 
-/** What the user's own limits leave of a history (decision 22: they bind where they are set, and only there). */
+/** What the user's own limits leave of a history; they bind where they are set, and only there. */
 function bounded(history: readonly ContextMessage[], policy: Policy, now: number): readonly ContextMessage[] {
   const { max_messages, lookback_minutes } = policy
   if (max_messages === 0 && lookback_minutes === 0) return history

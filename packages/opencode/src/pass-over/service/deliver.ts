@@ -162,7 +162,7 @@ export async function holdBack(engine: Engine, pass: Pass, outcome: Outcome) {
   })
 }
 
-/** Nobody confirmed it in time, or a person said no: the two ends that decision 9 has for a result. */
+/** Nobody confirmed it in time, or a person said no: the two ends that a result has without being dealt with. */
 function dropped(pass: Pass, outcome: Outcome, gate: Gate, at: number): Commit | undefined {
   const end = gate.answered_by === null ? "timed_out" : "cancelled"
   const decided = move(pass, end)

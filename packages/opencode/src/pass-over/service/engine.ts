@@ -6,6 +6,7 @@ import type { PassID, SessionID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import type { InlineOverride } from "../domain/preference"
 import { providerOf } from "../domain/queue"
+import { looksOnly } from "../domain/tool"
 import { createAnswers, type Answers } from "./answers"
 import { createNews, type News } from "./news"
 import { createWaits, type Waits } from "./waits"
@@ -157,8 +158,6 @@ export async function standStill<T>(running: Running, runner: Runner | undefined
   }
 }
 
-const READ_ONLY = ["read", "grep", "glob", "list", "webfetch", "websearch", "todowrite", "skill"]
-
 /** A provider that asks for patience gets fewer at once for a while. */
 function cool({ store, clock, log }: EngineDeps, { pass }: Runner, until: number) {
   const provider = providerOf(pass.model)
@@ -198,7 +197,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return runner.input({ type: "cancel", failure })
     }
     if (heard.type !== "activity") return
-    const touched = heard.tool !== undefined && heard.tool.status !== "pending" && !READ_ONLY.includes(heard.tool.name)
+    const touched = heard.tool !== undefined && heard.tool.status !== "pending" && !looksOnly(heard.tool.name)
     runner.input({ type: "activity", touched })
     for (const above of upwards(running, runner)) if (above !== runner) above.input({ type: "activity" })
   }

@@ -66,8 +66,6 @@ export type QueryStore = {
   statistics(query: Pick<PassQuery, "directory" | "start_time" | "end_time">): Promise<Statistics>
   /** The projects that have passes, the one with the latest first. */
   directories(): Promise<{ directory: string; passes: number; latest: number }[]>
-  /** The names of all agents that ever took part. */
-  agentNames(directory?: string): Promise<string[]>
   /** What happened to a pass; what was said in it is its transcript. */
   eventsOf(pass_over_id: PassID, limit: number): Promise<StoredEvent[]>
   /** What its child was told, said and did, in the order in which it was written down. */

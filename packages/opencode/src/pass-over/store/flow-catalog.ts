@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 
 export type FlowText = { path: string; text: string }
 
@@ -33,5 +33,3 @@ export function flowTexts(directory: string): FlowText[] {
       }
     })
 }
-
-export const flowName = (path: string) => basename(path).replace(EXTENSION, "")

@@ -112,15 +112,6 @@ export function createQueries(base: Base): QueryStore {
         .orderBy(desc(max(PassOverRequestTable.time_created)))
         .all(),
 
-    agentNames: async (directory) => {
-      const rows = db
-        .selectDistinct({ from: PassOverRequestTable.originating_agent_id, to: PassOverRequestTable.subagent_id })
-        .from(PassOverRequestTable)
-        .where(same(PassOverRequestTable.directory, directory))
-        .all()
-      return [...new Set(rows.flatMap((row) => [row.from, row.to]))].toSorted()
-    },
-
     eventsOf: async (pass_over_id, limit) =>
       db
         .select()

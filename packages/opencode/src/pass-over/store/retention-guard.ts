@@ -41,7 +41,7 @@ export const PASS_STANDS: Record<string, Guard> = {
   open: (pass, before) => sql`exists (select 1 from return_contexts x where x.pass_over_id = ${pass}.id
     and (x.status in ('initial', 'waiting_for_return') or x.returned_at >= ${before}))`,
   undelivered: (pass, before) => sql`exists (select 1 from pass_over_deliveries x where x.pass_over_id = ${pass}.id
-    and (x.status = 'held' or (x.status <> 'delivered' and x.mode <> 'none')
+    and ((x.status <> 'delivered' and x.mode <> 'none')
       or ${latest("x.time_created", "x.time_delivered")} >= ${before}))`,
   queued: (pass) => sql`exists (select 1 from pass_over_slots x where x.pass_over_id = ${pass}.id
     and x.state <> 'ended')`,

@@ -308,8 +308,7 @@ function stays(of: World, one: Pass): boolean {
     one.status === "waiting_for_return" ||
     young(one.returned) ||
     (one.delivery !== null &&
-      (one.delivery.status === "held" ||
-        (one.delivery.status !== "delivered" && one.delivery.mode !== "none") ||
+      ((one.delivery.status !== "delivered" && one.delivery.mode !== "none") ||
         young(one.delivery.created, one.delivery.delivered))) ||
     (one.slot !== null && one.slot !== "ended") ||
     one.gates.some(

@@ -39,13 +39,3 @@ export function writeText(text: string, encoding: Encoding): Uint8Array {
 
 /** Lines with their endings, so that joining them gives back the text to the byte. Only "\n" ends a line, as in git. */
 export const lines = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
-
-export type LineEnding = "none" | "lf" | "crlf" | "mixed"
-
-export function lineEnding(text: string): LineEnding {
-  const all = text.match(/\r?\n/g)
-  if (!all) return "none"
-  const windows = all.filter((ending) => ending === "\r\n").length
-  if (windows === 0) return "lf"
-  return windows === all.length ? "crlf" : "mixed"
-}

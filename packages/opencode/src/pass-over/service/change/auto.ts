@@ -20,7 +20,7 @@ import { problems } from "./write"
 /** Who applies where nobody does. */
 export const AUTO = "auto_apply"
 
-/** Decision 11: only what its agent lets go, what is proven, and what nobody has a word against. */
+/** Only what its agent lets go, what is proven, and what nobody has a word against. */
 export function fitToApply(pass: Pass, { output, error_code }: Outcome): boolean {
   const { verdict, change } = output.summary
   return (

@@ -7,6 +7,7 @@ import type { Workspaces } from "../port-workspace"
 import { keep, keepStream, whole } from "./blob"
 import type { ChangeDeps } from "./deps"
 import type { Observed } from "./take"
+import { changesNothing } from "../../domain/tool"
 
 export type ToolCall = { call_id: string; tool: string; args: Record<string, unknown>; session_id: string }
 
@@ -18,26 +19,11 @@ export type Recorder = {
   observed(): Promise<Observed>
 }
 
-const READERS = [
-  "read",
-  "grep",
-  "glob",
-  "list",
-  "lsp",
-  "webfetch",
-  "websearch",
-  "codesearch",
-  "todowrite",
-  "todoread",
-  "skill",
-  "question",
-]
-
 const text = (value: unknown) => (typeof value === "string" ? value : undefined)
 
 /** The files that a call names; nothing where it may write anywhere. */
 export function named({ tool, args }: Pick<ToolCall, "tool" | "args">): string[] | undefined {
-  if (READERS.includes(tool) || tool.startsWith("pass_over") || tool === "flow") return []
+  if (changesNothing(tool)) return []
   if (tool === "apply_patch" || tool === "patch") {
     return patched(text(args.patchText) ?? text(args.patch) ?? "")
   }

@@ -404,6 +404,15 @@ export function retentionContract(setup: Setup) {
       expect(await scene.store.outdated({ directory: "/project", before })).toEqual([pass.id])
     })
 
+    test("a result that a person has kept back keeps its pass no longer than another", async () => {
+      await using scene = await createScene(setup)
+      const pass = await scene.running()
+      moved(await scene.store.settle(scene.settled(pass, { delivery: { mode: "none", status: "held" } })))
+      scene.clock.advance(DAY)
+      await scene.forgetLines("ses_alice")
+      expect(await prune(scene, scene.clock.now())).toEqual([pass.id])
+    })
+
     test("a tree goes from its leaves, and what another goes on from goes after it", async () => {
       await using scene = await createScene(setup)
       const root = await over(scene)
