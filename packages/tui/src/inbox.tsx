@@ -3,6 +3,8 @@ import { createEffect, createRoot } from "solid-js"
 import { clean, oneLine } from "../../opencode/src/cli/clean"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
 import { gateFacts } from "../../opencode/src/pass-over/handoff/gate-fact"
+import { DetailDialog } from "./detail"
+import { rowsOf } from "./lines"
 import { problemOf, say } from "./say"
 import type { Snapshot, Source } from "./source"
 import { choicesOf, gateOption } from "./view"
@@ -39,13 +41,21 @@ function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | nul
   ))
 }
 
-/** Everything that stands behind a question; then it is asked again. */
+/** Everything that stands behind a question, to be gone through; the answers are one key away. */
 function read(api: TuiPluginApi, gate: Gate, back: () => void) {
-  const { DialogAlert } = api.ui
-  const text = gateFacts(gate)
-    .map(({ name, value }) => `${name}: ${clean(value)}`)
-    .join("\n\n")
-  api.ui.dialog.replace(() => <DialogAlert title={title(gate)} message={text} onConfirm={back} />)
+  const sections = gateFacts(gate).map(({ name, value }) => ({
+    title: oneLine(name),
+    lines: [{ text: clean(value), tone: "text" as const, indent: 0 }],
+  }))
+  api.ui.dialog.replace(() => (
+    <DetailDialog
+      api={api}
+      title={title(gate)}
+      head={oneLine(gate.policy)}
+      rows={(width) => rowsOf(sections, width)}
+      keys={[{ key: "left", shown: "←", text: "answer it", run: back }]}
+    />
+  ))
   api.ui.dialog.setSize("large")
 }
 
@@ -73,7 +83,7 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
       () => (
         <DialogSelect
           title={title(gate)}
-          placeholder={gate.policy}
+          placeholder={oneLine(gate.policy)}
           skipFilter
           options={optionsOf(gate)}
           onSelect={(option) => {

@@ -7,6 +7,7 @@ import {
   createSandbox,
   gate,
   hold,
+  repeat,
   reply,
   say,
   type Model,
@@ -30,6 +31,17 @@ const before = {
   "src/name.ts": "export const name = 'shop'\n",
 }
 
+const TINY = `name: tiny
+steps:
+  - id: look
+    agent: audit
+    objective: Look at src/total.ts and say what it does
+  - id: accept
+    gate: accept what was found
+    items: [Does it name the file?]
+    options: { approve: it goes on, reject: audit looks again, question: audit is asked }
+`
+
 beforeAll(async () => {
   const server = await plugin()
   held.model = await createModel()
@@ -39,6 +51,7 @@ beforeAll(async () => {
     tuiPlugins: [join(dirname(server), "tui.js")],
     files: {
       ...before,
+      ".opencode/flows/tiny.yaml": TINY,
       "check.sh": "grep -q 'a = 2' src/total.ts && echo 'all well'\n",
       ".opencode/pass-over.json": JSON.stringify({ pairs: { "alice->audit": { verify_command: "sh check.sh" } } }),
     },
@@ -251,4 +264,42 @@ test("a child at work is spoken to, and its pass is ended with a word", async ()
   expect(pass).toMatchObject({ status: "cancelled", objective: "Look at it slowly" })
   expect(JSON.stringify(await store.outcome(pass!.id))).toContain("not before noon")
   store.close()
+})
+
+test("at a gate of a flow it is read what was left and what each answer does, and answered", async () => {
+  held.model.play({
+    agents: {
+      // What comes of it is brought as soon as somebody has answered, be that before she has spoken or after.
+      alice: repeat((request: ModelRequest) => {
+        const ended = /tiny.*has ended: \w+/.exec(request.user)?.[0]
+        if (ended) return say(`Heard: ${ended}`)
+        if (request.result("flow")) return say("Somebody is asked.")
+        return call("flow", { action: "start", name: "tiny", inputs: {}, wait: true })
+      }),
+      audit: [
+        call("pass_over_return", {
+          decision: "approved",
+          decision_reason: `src/total.ts exports one number.\u001b[2J ${"It says no more. ".repeat(60)}And that is all.`,
+        }),
+      ],
+    },
+  })
+  await using tui = await terminal({ cols: 100, rows: 30 })
+  await ask(tui, "Run tiny")
+  const asked = await tui.waitFor("tiny, accept: accept what was found")
+  expect(asked).toContain("Yes it goes on")
+  expect(asked).toContain("No audit looks again")
+  expect(asked).toContain("Ask back … audit is asked")
+  await tui.send("Up")
+  await tui.send("Enter")
+  const read = await tui.waitFor(/answer it ← {2}↑↓ 1–\d+ of \d+/)
+  expect(read).toContain("src/total.ts exports one number. It says no more.")
+  await tui.send("End")
+  const end = await tui.waitFor("Does it name the file?")
+  expect(end).toContain("And that is all.")
+  await tui.send("Left")
+  await tui.waitFor("Yes it goes on")
+  await tui.send("Enter")
+  await tui.waitFor("Heard: tiny that was started here has ended: completed")
+  held.model.verify()
 })
