@@ -1,12 +1,13 @@
 import { hostname } from "node:os"
 import { alive, headless, place, processStart } from "./identity"
-import { attendGates, tendGates } from "./pass-over/service/act"
+import { actOnAnswers, tendGates } from "./pass-over/service/act"
 import { attend } from "./pass-over/service/command"
 import type { Engine } from "./pass-over/service/engine"
 import { changesOf } from "./pass-over/service/change/deps"
 import { recoverApplies } from "./pass-over/service/change/recover"
 import { attendReworks } from "./pass-over/service/change/rework"
 import { attendTells } from "./pass-over/service/change/send-back"
+import { lookAtGates } from "./pass-over/service/gate"
 import { askHeld } from "./pass-over/service/held"
 import type { KnownOwner } from "./pass-over/service/port"
 import { attendStarts } from "./pass-over/service/start"
@@ -25,6 +26,13 @@ export type Keeper = {
   leave(): Promise<void>
 }
 
+const thisProcess = () => ({
+  pid: process.pid,
+  process_start: processStart() ?? String(Math.round(Date.now() - performance.now())),
+  host: hostname(),
+  place: place(),
+})
+
 /**
  * Keeps this process's place among the owners of passes: says that it is there, takes over what others left, and
  * carries out what is asked of its passes from elsewhere.
@@ -34,18 +42,7 @@ export function keep(engine: Engine): Keeper {
   const failed = (what: string) => (error: unknown) => log("warn", `${what} failed`, { error: String(error) })
   const state = { version: -1, beats: 0, attending: false }
 
-  const entered = store
-    .enter(
-      {
-        owner_id,
-        pid: process.pid,
-        process_start: processStart() ?? String(Math.round(Date.now() - performance.now())),
-        host: hostname(),
-        place: place(),
-      },
-      Date.now(),
-    )
-    .catch(failed("entering the list of owners"))
+  const entered = store.enter({ owner_id, ...thisProcess() }, Date.now()).catch(failed("entering the list of owners"))
 
   // Files first: what a dead process was writing has to be whole before anybody looks at it.
   const files = changesOf(engine)
@@ -82,9 +79,10 @@ export function keep(engine: Engine): Keeper {
     state.version = version
     engine.news.tell()
     if (engine.running.all().length > 0) await attend(engine)
-    await attendGates(engine)
+    await lookAtGates(engine)
     await attendTells(engine)
-    // Reading what goes along with a pass may take its time; cancelling another must not wait for it.
+    // What follows may take its time: a user's check, the reading of what goes along. Cancelling must not wait for it.
+    void actOnAnswers(engine).catch(failed("carrying out answers"))
     void start()
     void rework()
   }

@@ -154,7 +154,6 @@ function createLeft({ engine, project, flows, auditFiles }: Left, log: Log) {
     ["nobody could be asked about held results", () => askHeld(engine, project, alive)],
     ["trees are left", () => project.workspaces?.sweep()],
     ["the audit log could not be brought up to date", () => auditFiles.catchUp()],
-    ["answers that came meanwhile could not be carried out", () => tendGates(engine)],
     ["flows that had ended could not all be brought in", () => flows?.bring(alive)],
     ["interrupted flows could not be taken up again", () => flows?.recover(alive)],
     ["what was sent back could not be taken up", () => (headless() ? undefined : attendReworks(engine))],
@@ -163,9 +162,10 @@ function createLeft({ engine, project, flows, auditFiles }: Left, log: Log) {
       () => (headless() ? undefined : attendStarts(engine, alive)),
     ],
   ]
+  const failed = (problem: string) => (error: unknown) => log("warn", problem, { error: String(error) })
   return async () => {
-    for (const [problem, work] of works) {
-      await Promise.resolve(work()).catch((error: unknown) => log("warn", problem, { error: String(error) }))
-    }
+    for (const [problem, work] of works) await Promise.resolve(work()).catch(failed(problem))
+    // A user's check may be part of it, which nothing else waits for.
+    void tendGates(engine).catch(failed("answers that came meanwhile could not be carried out"))
   }
 }

@@ -24,7 +24,7 @@ function title(gate: Gate) {
 /** The answers by their number, and behind them the reading of everything that the question is about. */
 function optionsOf(gate: Gate) {
   const choices = choicesOf(gate).map(({ title, description }, value) => ({ title, value, description }))
-  if (gateFacts(gate).length === 0) return choices
+  if (gateFacts(gate).length === 0 && title(gate) === oneLine(gate.question)) return choices
   return [...choices, { title: "Read on …", value: choices.length, description: "what was left, and what to look at" }]
 }
 
@@ -43,10 +43,11 @@ function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | nul
 
 /** Everything that stands behind a question, to be gone through; the answers are one key away. */
 function read(api: TuiPluginApi, gate: Gate, back: () => void) {
-  const sections = gateFacts(gate).map(({ name, value }) => ({
+  const section = (name: string, value: string) => ({
     title: oneLine(name),
     lines: [{ text: clean(value), tone: "text" as const, indent: 0 }],
-  }))
+  })
+  const sections = [section("", gate.question), ...gateFacts(gate).map(({ name, value }) => section(name, value))]
   api.ui.dialog.replace(() => (
     <DetailDialog
       api={api}

@@ -109,9 +109,13 @@ async function mine(
 }
 
 /** One question for each agent of the flow, one after the other, as where its originator passes to them itself. */
-async function permittedAll({ project }: World, plan: FlowPlan, context: ToolContext): Promise<Refusal | undefined> {
+async function permittedAll(
+  { engine, project }: World,
+  plan: FlowPlan,
+  context: ToolContext,
+): Promise<Refusal | undefined> {
   for (const to of agentsOf(plan)) {
-    const said = await permitted({ project, context }, { to, originator: plan.originator })
+    const said = await permitted({ engine, project, context }, { to, originator: plan.originator })
     if (said && said !== "asked") return said
   }
   return undefined

@@ -8,6 +8,7 @@ import { InlineOverride } from "../pass-over/domain/preference"
 import type { Pass } from "../pass-over/domain/pass"
 import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
 import { DurationMs } from "../pass-over/domain/time"
+import { valuesOf } from "../pass-over/domain/policy"
 import { send, turnedDown, type Caller } from "../pass-over/service/api-send"
 import { answerText, missed } from "../pass-over/service/deliver"
 import type { Engine, Project } from "../pass-over/service/engine"
@@ -138,9 +139,15 @@ const comes = ({ return_required }: Pass) =>
     ? "You need not wait: the result comes as a message."
     : "No result was asked for: it is recorded, the user is told, and no message comes."
 
+// Where a person would see it first, nobody else reads it afterwards.
+const readable = (pass: Pass) => {
+  if (pass.return_required) return " meanwhile"
+  return valuesOf(pass).auto_return ? " and its result" : ""
+}
+
 const handed = (pass: Pass) => ({
   title: `${pass.subagent_id}: handed over`,
-  output: `Handed over to ${pass.subagent_id} as pass ${pass.id}. ${comes(pass)} pass_over_read tells its state${pass.return_required ? " meanwhile" : " and its result"}.`,
+  output: `Handed over to ${pass.subagent_id} as pass ${pass.id}. ${comes(pass)} pass_over_read tells its state${readable(pass)}.`,
   metadata: marker(pass),
 })
 

@@ -1,9 +1,10 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
 import { evaluate } from "../pass-over/domain/right"
-import type { Project } from "../pass-over/service/engine"
+import type { Engine, Project } from "../pass-over/service/engine"
+import { rightToPass } from "../pass-over/service/right"
 
-type World = { project: Project; context: ToolContext }
+type World = { engine: Engine; project: Project; context: ToolContext }
 
 /** Whether the rules that the host would go by let it pass without a word. */
 async function open({ project: { host }, context }: World, patterns: readonly string[]): Promise<boolean> {
@@ -21,9 +22,12 @@ export async function permitted(
   world: World,
   { to, originator }: { to: string; originator?: string | null },
 ): Promise<Refusal | "asked" | undefined> {
-  const { context } = world
+  const { engine, context } = world
   const from = context.agent
   const patterns = [...new Set([from, originator ?? from])].map((each) => `${each}->${to}`)
+  // What our own fences would ask about is nobody's question.
+  const rights = engine.running.entry(context.sessionID)?.rights
+  if (rights && rightToPass(rights, patterns).action === "allow") return undefined
   // The host's own way to its rules is a long one, and nearly always ends with a yes.
   if (await open(world, patterns).catch(() => false)) return undefined
   try {

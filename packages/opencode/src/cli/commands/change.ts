@@ -3,6 +3,7 @@ import { verdictsOf } from "../../pass-over/domain/change/target"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { Pass } from "../../pass-over/domain/pass"
 import { changeOf, lastApplied, preview, review as decide, undoOne } from "../../pass-over/service/change/act"
+import { rest } from "../../pass-over/service/change/auto"
 import { applyByPerson } from "../../pass-over/service/change/by-person"
 import { sendBack } from "../../pass-over/service/change/send-back"
 import { settled } from "../../pass-over/service/command"
@@ -119,8 +120,9 @@ const write = (call: Invocation) =>
   withChange(call, async (changing, engine) => {
     const { deps, pass, change } = changing
     if (call.options.all === true) {
-      const verdicts = verdictsOf(change, { accept: ["*"] })
-      const stray = await decide(deps, { pass, change, verdicts, actor: actor() })
+      // What somebody has decided about stays as they decided it.
+      const verdicts = rest(change, await deps.store.verdicts(change.change_id))
+      const stray = verdicts.length > 0 ? await decide(deps, { pass, change, verdicts, actor: actor() }) : undefined
       if (stray) throw refused(stray)
     }
     const planned = await preview(deps, change)
@@ -164,7 +166,7 @@ export const apply: Command = {
   name: "apply",
   summary: "write what was accepted of a pass, all of it or nothing",
   args: [PASS],
-  options: [{ flags: "--all", text: "accept everything first" }],
+  options: [{ flags: "--all", text: "accept first what nobody has decided about" }],
   examples: ["pass-over apply 3f9c21aa", "pass-over apply 3f9c21aa --all"],
   run: write,
 }

@@ -37,15 +37,18 @@ const inProject = (run: FlowRun, directory: string) => {
 
 const shortRun = (id: string) => id.slice(-12)
 
-async function findRun(engine: Engine, given: string): Promise<FlowRun> {
+async function findRun(engine: Engine, given: string, directory: string): Promise<FlowRun> {
   const exact = await engine.store.run(given)
   if (exact) return exact
   const all = await engine.store.runs({ limit: 1_000 })
   const named =
-    given === "" ? all.slice(0, 1) : all.filter(({ run_id }) => run_id.endsWith(given) || run_id.startsWith(given))
+    given === ""
+      ? all.filter((run) => inProject(run, directory)).slice(0, 1)
+      : all.filter(({ run_id }) => run_id.endsWith(given) || run_id.startsWith(given))
   const [only, ...others] = named
   if (only && others.length === 0) return only
-  if (!only) throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
+  const none = given === "" ? "No flow has run in this project." : `No run is known as ${given}.`
+  if (!only) throw new Stop(EXIT.not_found, none, "pass-over flow list shows them.", "E042")
   throw usage(`${given} names several runs: ${named.map(({ run_id }) => shortRun(run_id)).join(", ")}.`)
 }
 
@@ -141,7 +144,7 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
     return EXIT.ok
   }
   return withEngine(async (engine) => {
-    const run = await findRun(engine, given)
+    const run = await findRun(engine, given, directory)
     const found = await flowsOf(engine, run.directory).state(run.run_id)
     if (!found)
       throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
@@ -190,9 +193,9 @@ const PATIENCE_MS = 3_000
 const LOOK_MS = 100
 
 async function ordered(call: Invocation, make: (actor: string) => FlowInputEntry) {
-  const { out, args } = call
+  const { out, args, directory } = call
   return withEngine(async (engine) => {
-    const run = await findRun(engine, args[0] ?? "")
+    const run = await findRun(engine, args[0] ?? "", directory)
     const told = await flowsOf(engine, run.directory).order(run.run_id, make(actor()), actor())
     if (!told.ok) throw refused(told.refusal)
     const answer = async () => {

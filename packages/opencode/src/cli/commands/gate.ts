@@ -5,7 +5,7 @@ import { gateFacts } from "../../pass-over/handoff/gate-fact"
 import { readable } from "../../pass-over/domain/time"
 import { answerGate } from "../../pass-over/service/gate"
 import type { Store } from "../../pass-over/service/port"
-import { oneLine } from "../clean"
+import { clean, oneLine } from "../clean"
 import { refused, Stop, text, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine, withHistory } from "../engine"
 import { EXIT } from "../exit"
@@ -27,7 +27,7 @@ function whole({ out }: Invocation, gate: Gate) {
   out.line("")
   out.line(out.paint("bold", `${short(gate.gate_id)} ${oneLine(gate.question)}`))
   for (const { name, value } of facts) {
-    const [first = "", ...more] = value.split("\n")
+    const [first = "", ...more] = clean(value).split("\n")
     out.line(`  ${out.paint("dim", `${name}:`)} ${first}`)
     for (const line of more) out.line(`    ${line}`)
   }

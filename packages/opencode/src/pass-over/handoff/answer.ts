@@ -5,6 +5,7 @@ import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./p
 import { routeBranch, routeCritic, routeWork, unusable } from "./route"
 import { newActivity, type GateWork, type Leave, type PassWork, type Verdict } from "./state"
 import { branchOut, finish, proceed, restart, spent, start, work } from "./walk"
+import { gateTitle } from "./values"
 
 const said = (given: Verdict) => given.note?.trim() || undefined
 
@@ -61,6 +62,12 @@ function once(draft: Draft, node: Pass, given: Verdict) {
 const letThrough = (given: Verdict) =>
   [`let through by ${given.by ?? "a person"}`, said(given)].filter(Boolean).join(": ")
 
+function toCritic(draft: Draft, node: Pass, gate: GateWork, leave: Leave) {
+  const { round } = activityOf(draft, node.id)
+  const pass: PassWork = { ...gate, type: "pass", role: "work", agent: node.step.agent, round }
+  return go(draft, node, { go: "critic" }, { work: pass, leave })
+}
+
 /**
  * A person overrules what was said. About work that nobody has reviewed yet that is no review: its critic comes. A
  * branch's vote is nobody's to change: what the votes come to can be overruled.
@@ -70,8 +77,7 @@ function overruled(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
   if (node.kind === "branch") return finish(draft, node)
   if (node.step.critic && activity.work && !activity.critic) {
     update(draft, node.id, { allowed: letThrough(given) })
-    const pass: PassWork = { ...gate, type: "pass", role: "work", agent: node.step.agent, round: activity.round }
-    return go(draft, node, { go: "critic" }, { work: pass, leave: activity.work })
+    return toCritic(draft, node, gate, activity.work)
   }
   // A person who lets a step pass has looked at it: what comes after may rely on it as far as they did.
   const more = { passed: true, decision: "PROCEED" as const, reason: letThrough(given) }
@@ -105,13 +111,14 @@ function toBranches(draft: Draft, node: PlanNode, given: Verdict) {
 /** The step that a gate sends back is done again, and everything between it and the gate. */
 function sentBack(draft: Draft, gate: GateNode, given: Verdict) {
   const { plan, state } = draft
+  const title = gateTitle(plan, state, gate)
   const from = plan.nodes.findIndex((node) => node.id === gate.on_reject)
   const target = plan.nodes[from]
-  if (!target) return end(draft, "stopped", said(given) ?? `rejected at ${gate.step.gate}`)
+  if (!target) return end(draft, "stopped", said(given) ?? `rejected at ${title}`)
   const rounds = state.results[target.id]?.rounds ?? 0
   for (const node of plan.nodes.slice(from)) forget(draft, node)
   state.cursor = from
-  const why = { ...given, note: said(given) ?? `Adjustments required at ${gate.step.gate}` }
+  const why = { ...given, note: said(given) ?? `Adjustments required at ${title}` }
   if (target.kind !== "pass") {
     restart(draft, target)
     return toBranches(draft, target, why)
@@ -123,7 +130,7 @@ function sentBack(draft: Draft, gate: GateNode, given: Verdict) {
 
 function atGate(draft: Draft, node: GateNode, given: Verdict) {
   if (given.verdict === "approve") {
-    const summary = [`${node.step.gate}: approved`, said(given)].filter(Boolean).join(": ")
+    const summary = [`${gateTitle(draft.plan, draft.state, node)}: approved`, said(given)].filter(Boolean).join(": ")
     const result = resultOf(draft, activityOf(draft, node.id), {
       status: "VERIFIED",
       passed: true,
@@ -136,7 +143,7 @@ function atGate(draft: Draft, node: GateNode, given: Verdict) {
   if (given.verdict === "reject") return sentBack(draft, node, given)
   told(draft, node.id, given)
   const agent = answerer(draft.plan, draft.state, node)
-  if (!agent) return ask(draft, node.id, "gate", node.step.gate)
+  if (!agent) return ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))
   launch(draft, {
     node: node.id,
     role: "clarify",
@@ -152,6 +159,9 @@ function atPass(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
   if (why === "budget") {
     draft.state.grants += 1
     told(draft, node.id, given)
+    const { allowed, critic, work: done } = activityOf(draft, node.id)
+    // What a person has let through already still meets its review, and is not asked about again.
+    if (allowed !== undefined && done && !critic) return toCritic(draft, node, gate, done)
     return leave ? onFrom(draft, node, gate, leave) : work(draft, node)
   }
   if (given.verdict === "question" || why === "failed") return once(draft, node, given)
@@ -219,7 +229,7 @@ function decided(draft: Draft, node: PlanNode | BranchNode, gate: GateWork, give
   if (node.kind === "gate" && gate.why === "gate") return atGate(draft, node, given)
   if (gate.why === "condition") return atCondition(draft, node, given)
   // Whoever was to answer a question at the gate did not: the gate is asked again as it is.
-  if (node.kind === "gate") return ask(draft, node.id, "gate", node.step.gate)
+  if (node.kind === "gate") return ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))
   if (node.kind === "parallel" && gate.why === "budget") return granted(draft, node, given)
   if (node.kind === "pass" || node.kind === "branch") return atPass(draft, node, gate, given)
   atParallel(draft, node, given)

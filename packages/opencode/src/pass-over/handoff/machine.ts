@@ -6,6 +6,7 @@ import type { BranchNode, FlowPlan, PlanNode } from "./plan"
 import { routeBranch, routeCritic, routeWork } from "./route"
 import { ENDED, type FlowEffect, type FlowInputEntry, type Leave, type PassWork, type RunState } from "./state"
 import { proceed, work } from "./walk"
+import { gateTitle } from "./values"
 
 /**
  * A flow's run, as a value: from a state and what has happened follow the next state and what is to be done about it.
@@ -18,7 +19,7 @@ function clarified(draft: Draft, node: PlanNode | BranchNode, { work: pass, leav
   const activity = activityOf(draft, node.id)
   const words = [...activity.words, { by: "agent" as const, name: leave.agent, text: leave.context.summary }]
   update(draft, node.id, { words, back: leave })
-  if (node.kind === "gate") return ask(draft, node.id, "gate", node.step.gate)
+  if (node.kind === "gate") return ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))
   if (node.kind === "parallel") return
   if (pass.repairs === "critic" && "critic" in node.step && node.step.critic)
     return launch(draft, { node: node.id, role: "critic", agent: node.step.critic.agent, from: leave.agent })

@@ -1,5 +1,5 @@
-import type { Values } from "./expression"
-import { inputsOf, type FlowPlan } from "./plan"
+import { fill, type Values } from "./expression"
+import { inputsOf, type FlowPlan, type GateNode } from "./plan"
 import type { RunState, StepResult } from "./state"
 
 const shown = (result: StepResult): Record<string, unknown> => ({
@@ -37,3 +37,7 @@ export const wordsOf = (plan: FlowPlan, state: RunState, scope: number, round = 
   flow: { name: plan.name },
   round,
 })
+
+/** What a gate is about, in the words of its flow. */
+export const gateTitle = (plan: FlowPlan, state: RunState, { id, step, scope }: GateNode): string =>
+  fill(step.gate, wordsOf(plan, state, scope)).trim() || id

@@ -17,7 +17,7 @@ import { holds } from "./expression"
 import { over } from "./limit"
 import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
 import { newActivity, type PassWork, type StepResult } from "./state"
-import { valuesOf } from "./values"
+import { gateTitle, valuesOf } from "./values"
 
 export type PassLike = PassNode | BranchNode
 
@@ -79,7 +79,7 @@ function untold(draft: Draft, node: PlanNode | BranchNode, why: string) {
 
 function enterGate(draft: Draft, node: GateNode) {
   update(draft, node.id, newActivity(node.id))
-  ask(draft, node.id, "gate", node.step.gate)
+  ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))
 }
 
 /** Begins a node; true where there was nothing to begin. */

@@ -28,15 +28,23 @@ async function act(engine: Engine, project: Project) {
     })
     for (const gate of answered) {
       if (!alone(gate) || !(await engine.store.actOn(gate.gate_id, engine.clock.now()))) continue
-      await carry(engine, project, gate)
+      // One that fails does not keep the others from their turn.
+      await carry(engine, project, gate).catch((error: unknown) =>
+        engine.log("error", "an answer could not be carried out", { gate_id: gate.gate_id, error: String(error) }),
+      )
     }
   }
+}
+
+/** Carries out answers that nobody waits for. A user's own check may be part of that, and takes its time. */
+export async function actOnAnswers(engine: Engine) {
+  for (const project of engine.projects.values()) await act(engine, project)
 }
 
 /** Something in the database has changed: answers that are waited for are heard, others are carried out. */
 export async function attendGates(engine: Engine) {
   await lookAtGates(engine)
-  for (const project of engine.projects.values()) await act(engine, project)
+  await actOnAnswers(engine)
 }
 
 /** Questions whose time is over get their default answer. */

@@ -225,7 +225,9 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
   const decided = await grant(engine, project, caller, ask)
   if (!decided.ok) return refused(engine, project, asked, decided.refusal)
   const { granted } = decided
-  const below = await leftBy(engine.store, ask.stands_on ?? [])
+  // Where it works in the project itself, files are there as they are.
+  const apart = granted.policy.values.isolation !== "none"
+  const below = await leftBy(engine.store, apart ? (ask.stands_on ?? []) : [])
   const gathered = await gather(
     { host: project.host, tokens: engine.tokens, hash: engine.hash },
     {

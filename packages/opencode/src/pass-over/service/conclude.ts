@@ -196,7 +196,8 @@ export function unmade(facts: Facts, error: unknown): Outcome {
     verdict: { status: "BLOCKED" as const, checked: 0, unresolved },
     ...(taken?.change ? { change: taken.change } : {}),
   }
-  return { output: { ...output, summary }, usage, error_code: code, transcript: "read" }
+  const held = holds(facts.pass, output, code) ? { held: true } : {}
+  return { output: { ...output, summary }, usage, error_code: code, transcript: "read", ...held }
 }
 
 /**

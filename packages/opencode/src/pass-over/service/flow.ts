@@ -73,21 +73,8 @@ function newFlowRun({ engine, project, options }: Hands, plan: FlowPlan, wanted:
   }
 }
 
-// One after the other: where a run's handoffs are kept is taken with its first one.
-const starting = new WeakMap<Engine, Promise<unknown>>()
-
-function start(hands: Hands, wanted: StartFlow): Promise<Started> {
-  const before = starting.get(hands.engine) ?? Promise.resolve()
-  const started = before.then(() => startNow(hands, wanted))
-  starting.set(
-    hands.engine,
-    started.catch(() => {}),
-  )
-  return started
-}
-
-async function startNow(hands: Hands, wanted: StartFlow): Promise<Started> {
-  const { engine, project, options } = hands
+async function start(hands: Hands, wanted: StartFlow): Promise<Started> {
+  const { project, options } = hands
   const planned = planOf(await options.catalog(), wanted.name)
   if (!planned.ok) return planned
   const problem = inputProblem(planned.flow, wanted.inputs)
@@ -96,7 +83,23 @@ async function startNow(hands: Hands, wanted: StartFlow): Promise<Started> {
   const stranger = options.elsewhere ? undefined : strangerIn(planned.plan, await project.host.agents())
   const refusal = stranger ?? (await wanted.permit?.(planned.plan))
   if (refusal) return { ok: false, refusal }
-  const made = newFlowRun(hands, planned.plan, wanted)
+  return inTurn(hands, () => begin(hands, newFlowRun(hands, planned.plan, wanted)))
+}
+
+const starting = new WeakMap<Engine, Promise<unknown>>()
+
+/** One after the other: where a run's handoffs are kept is taken with its first one. Nobody is waited for in here. */
+function inTurn<T>({ engine }: Hands, work: () => Promise<T>): Promise<T> {
+  const done = (starting.get(engine) ?? Promise.resolve()).then(work)
+  starting.set(
+    engine,
+    done.catch(() => {}),
+  )
+  return done
+}
+
+async function begin(hands: Hands, made: FlowRun): Promise<Started> {
+  const { engine, options } = hands
   const run = { ...made, plan: { ...made.plan, first_handoff: firstHandoff(options.files, made) } }
   // Its first entry is written with it, and carried out as after a crash: there is only one way to go on.
   const entry = { seq: 1, at: run.time_created, input: { type: "start" as const } }

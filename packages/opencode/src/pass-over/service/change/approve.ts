@@ -1,9 +1,10 @@
 import { approvalOf, type ChangeSet, type Op } from "../../domain/change/change"
-import { PassOverErrorCode, refuse } from "../../domain/errors"
+import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import { AutoApproval, told, type Gate } from "../../domain/gate"
 import type { Pass } from "../../domain/pass"
 import { policyOf, valuesOf } from "../../domain/policy"
 import { standStill, type Engine } from "../engine"
+import { heldIn } from "../flow-held"
 import { answerTo, openGate, ttlOf, type NewGate, type Surface } from "../gate"
 import type { Permit } from "./apply"
 import type { Target } from "./target"
@@ -12,7 +13,8 @@ const SHOWN = 200
 
 export type Approving = {
   pass: Pass
-  change: Pick<ChangeSet, "change_id">
+  /** Its files are not told where something is taken back: what was written was approved with them. */
+  change: Pick<ChangeSet, "change_id"> & Partial<Pick<ChangeSet, "files">>
   undo?: boolean
   asked_by: string
   /** The session whose agent waits for the answer. */
@@ -59,22 +61,32 @@ const ELSEWHERE = refuse(PassOverErrorCode.STALE_REVISION, "It was approved, and
   suggestion: "pass_over_review with the id shows how it stands.",
 })
 
+const ASKED = refuse(
+  PassOverErrorCode.DECLINED,
+  "A person is asked about this already, and nobody sits here to answer.",
+  {
+    suggestion: "Go on without it: what they say comes as a message.",
+  },
+)
+
 const unasked = (gate: Gate) => AutoApproval.safeParse(gate.detail).success
 
 /**
- * The answer that counts for this one application; nothing where somebody else is writing it. A yes is good for one:
+ * The answer that counts for this one application; a refusal where there is none to wait for. A yes is good for one:
  * after an undo it is asked again. A person's no to exactly this content stands. Where nobody answered, or the answer was
  * a question, it may be asked again.
  */
-async function decided(engine: Engine, wanted: NewGate, surface: Surface | undefined): Promise<Gate | undefined> {
+async function decided(engine: Engine, wanted: NewGate, surface: Surface | undefined): Promise<Gate | Refusal> {
   for (let round = 1; ; round += 1) {
     const key = round === 1 ? wanted.key : `${wanted.key}:${round}`
     const { gate } = await openGate(engine, { ...wanted, key })
+    // It waits as long as nobody waits for it.
+    if (engine.headless && gate.status === "pending" && unasked(gate)) return ASKED
     const answered = await answerTo(engine, gate, surface)
     const first = await engine.store.actOn(answered.gate_id, engine.clock.now())
     if (answered.status === "approved" && first) return answered
     // Whoever comes second to an answer that nobody had to wait for does not write the same again.
-    if (answered.status === "approved" && gate.time_acted === null && unasked(gate)) return undefined
+    if (answered.status === "approved" && gate.time_acted === null && unasked(gate)) return ELSEWHERE
     if (answered.status === "rejected" && answered.answered_by !== null) return answered
     // What was asked just now has its answer, whatever that is; what was answered before is asked once more.
     if (answered.status !== "approved" && gate.status === "pending") return answered
@@ -87,7 +99,8 @@ export const allowChange =
   async (ops: readonly Op[], { tree }: Target) => {
     // What is written into a tree of ours is proposed to the user with all that is in it.
     if (tree) return
-    if (!valuesOf(pass).require_user_approval) return
+    const others = await heldIn(engine.store, pass, { files: change.files ?? [] })
+    if (![pass, ...others].some((each) => valuesOf(each).require_user_approval)) return
     const approval = approvalOf(ops, engine.hash)
     const ttl_ms = ttlOf(engine, pass)
     const wanted = approvalGate({ pass, change, undo, asked_by, ops, approval, ttl_ms })
@@ -95,7 +108,7 @@ export const allowChange =
     const gate = await standStill(engine.running, waiting, () =>
       decided(engine, wanted, engine.headless ? undefined : surface),
     )
-    if (!gate) return ELSEWHERE
+    if ("code" in gate) return gate
     if (gate.status === "approved") return
     return refuse(PassOverErrorCode.DECLINED, `Nothing was written: it was ${told(gate)}.`, {
       suggestion:

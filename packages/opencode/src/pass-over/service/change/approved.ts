@@ -2,6 +2,7 @@ import { AutoApproval, told, type Gate } from "../../domain/gate"
 import { resultMarks } from "../../domain/marker"
 import type { Pass } from "../../domain/pass"
 import type { Engine, Project } from "../engine"
+import { hears } from "../hears"
 import { applyAndVerify, changeOf, review } from "./act"
 import { approvalFor } from "./apply"
 import { AUTO, rest } from "./auto"
@@ -12,14 +13,12 @@ import { AGENTS_UNDO, tellApplied } from "./tell"
 
 const OTHER = "Nothing was written: what would be written now is not what was approved."
 
-/** Writes exactly what was approved, and says how that ended; nothing where somebody else has applied it meanwhile. */
-async function writing(deps: ChangeDeps, pass: Pass, gate: Gate): Promise<string | undefined> {
+/** Writes exactly what was approved, and says how that ended. */
+async function writing(deps: ChangeDeps, pass: Pass, gate: Gate): Promise<string> {
   const { change_id, approval } = AutoApproval.parse(gate.detail)
   const found = await changeOf(deps, pass, change_id)
   if (!found.ok) return `Nothing was written: ${found.refusal.message}`
   const { change } = found
-  const before = await deps.store.applications({ pass_over_id: pass.id })
-  if (before.some((one) => one.change_id === change_id && one.kind === "apply" && one.status === "done")) return
   const said = await deps.store.verdicts(change.change_id)
   const verdicts = rest(change, said)
   const target = await targetOf(deps.store, pass, change.directory)
@@ -31,12 +30,12 @@ async function writing(deps: ChangeDeps, pass: Pass, gate: Gate): Promise<string
   return tellApplied(await applyAndVerify(deps, { pass, change, actor, approval }), AGENTS_UNDO)
 }
 
-/** Whether its originator reads of it: not where it has asked for no result, or was not given this one. */
-async function hears({ store }: Engine, pass: Pass): Promise<boolean> {
-  if (!pass.return_required || pass.status === "cancelled" || pass.status === "timed_out") return false
-  const waiting = (await store.deliveries(pass.session_id)).find((one) => one.pass_over_id === pass.id)
-  return waiting?.status !== "held"
-}
+/** The same, also where it could not be carried through: whoever asked for it hears of it in any case. */
+const written = (deps: ChangeDeps, pass: Pass, gate: Gate): Promise<string> =>
+  writing(deps, pass, gate).catch((error: unknown) => {
+    deps.log("error", "what was approved could not be written", { pass_over_id: pass.id, error: String(error) })
+    return `It could not be written: ${error instanceof Error ? error.message : String(error)}`
+  })
 
 async function tell(engine: Engine, { host }: Project, pass: Pass, text: string) {
   const outcome = await engine.store.outcome(pass.id)
@@ -57,7 +56,10 @@ export async function applyOrDrop(engine: Engine, project: Project, gate: Gate) 
   const deps = changesOf(engine)
   const pass = gate.pass_over_id === null ? undefined : await engine.store.find(gate.pass_over_id)
   if (!deps || !pass) return
-  const how = gate.status === "approved" ? await writing(deps, pass, gate) : "Nothing was written."
-  if (how === undefined) return
+  const { change_id } = AutoApproval.parse(gate.detail)
+  // Somebody has applied it another way meanwhile, and may have taken it back: there is nothing left to answer.
+  const before = await deps.store.applications({ pass_over_id: pass.id })
+  if (before.some((one) => one.change_id === change_id && one.kind === "apply" && one.time_done !== null)) return
+  const how = gate.status === "approved" ? await written(deps, pass, gate) : "Nothing was written."
   await tell(engine, project, pass, `What ${pass.subagent_id} proposed in pass ${pass.id} was ${told(gate)}.\n${how}`)
 }

@@ -5,6 +5,7 @@ import { blockers } from "../../domain/outcome"
 import type { Pass } from "../../domain/pass"
 import { valuesOf } from "../../domain/policy"
 import { meet, type Right } from "../../domain/right"
+import { heldIn } from "../flow-held"
 import { openGate } from "../gate"
 import type { Outcome } from "../port"
 import { forbidden } from "../right"
@@ -91,8 +92,11 @@ export async function autoApply(deps: ChangeDeps, pass: Pass, outcome: Outcome, 
   const target = await targetOf(deps.store, pass, change.directory)
   // It was for a tree that is gone: what becomes of it there is for somebody to decide.
   if (target.moved) return outcome
+  // What others have made of it is written by itself only where their settings let it, too.
+  const others = await heldIn(deps.store, pass, change)
+  if (others.some((other) => !valuesOf(other).auto_apply)) return outcome
   // What is written into a tree of ours is proposed to the user with all that is in it.
-  const asks = valuesOf(pass).require_user_approval && !target.tree
+  const asks = [pass, ...others].some((each) => valuesOf(each).require_user_approval) && !target.tree
   if (asks) return asking(deps, { pass, change, target }, outcome)
   if (await forbids(deps, pass, change.files, may)) return outcome
   return applying(deps, { pass, change, target }, outcome)

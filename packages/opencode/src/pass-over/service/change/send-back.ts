@@ -4,6 +4,7 @@ import { fence, freshNonce } from "../../domain/fence"
 import { resultMarks } from "../../domain/marker"
 import type { Pass } from "../../domain/pass"
 import type { Engine, Project } from "../engine"
+import { hears } from "../hears"
 import type { Command } from "../port"
 import type { ChangeDeps } from "./deps"
 import { viewChange, type ChangeView } from "./view"
@@ -82,7 +83,8 @@ export async function tellOriginator(engine: Engine, { host }: Project, { comman
     result: pass && outcome ? result : "This pass has no result.",
     at: engine.clock.now(),
   })
-  if (!first || !pass || !outcome) return
+  // Of a result that a person holds back its originator reads nothing, the names of its files included.
+  if (!first || !pass || !outcome || !(await hears(engine, pass))) return
   await host.deliver({
     session_id: pass.session_id,
     message_id: host.messageID(pass.id),
