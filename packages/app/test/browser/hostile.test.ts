@@ -42,6 +42,8 @@ function place(said: string, text: string, index: number): string {
   return said
 }
 
+const agentOf = (text: string) => `a ${text.slice(0, 100)}`
+
 /** A pass with the same hostile text in every field that a model, a file or a person can fill. */
 async function plant(text: string, index: number) {
   const said = filled(text, `empty ${index}`)
@@ -79,7 +81,7 @@ async function plant(text: string, index: number) {
     await world.ask({ objective: said, constraints: [said.slice(0, 2_000)] }, { call_id: `no_${index}` })
   const sent = await world.ask(
     { objective: `${said} ${index}`, background: said, reason: said.slice(0, 2_000) },
-    { agent: `a ${text.slice(0, 100)}`, session_id: `ses ${text.slice(0, 100)}`, call_id: `call_${index}` },
+    { agent: agentOf(text), session_id: `ses ${text.slice(0, 100)}`, call_id: `call_${index}` },
   )
   if (!sent.ok) return void refused.push(sent.refusal.message)
   const { output } = await sent.runner.outcome
@@ -133,6 +135,10 @@ test("there are enough attacks", () => {
 
 test("hostile text in every field: nothing runs, nothing loads from elsewhere", async () => {
   const ids: string[] = []
+  // opencode takes any name for an agent; one that it has not is refused before it is written down.
+  const known = await world.host.agents()
+  const named = HOSTILE.map((text) => ({ name: agentOf(text), mode: "primary" as const }))
+  world.host.agents = async () => [...known, ...named]
   for (const [index, text] of HOSTILE.entries()) {
     const id = await plant(text, index)
     if (id) ids.push(id)
