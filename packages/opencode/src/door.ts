@@ -6,6 +6,7 @@ import { redirectMentions } from "./agent/mention"
 import { register, type HostConfig } from "./agent/register"
 import { headless } from "./identity"
 import { somethingLeft } from "./left"
+import { readOption } from "./option"
 import { projectFile } from "./pass-over/store/config-place"
 import { databasePath, globalConfigPath } from "./paths"
 import type { Core, CoreInput } from "./plugin"
@@ -17,7 +18,7 @@ import { TOOLS, type ShownTool } from "./tool/shown.gen"
 const CALM_MS = { headless: 5_000, attended: 1_000 }
 
 /** Whoever is in this process once is soon asked for again: the instances of trees come with passes that run. */
-const process_ = { loaded: false }
+const process_ = { loaded: false, serving: false }
 
 /** What names an agent as one that passes work on: the source of a pair. */
 function sourcesIn(path: string): string[] {
@@ -36,6 +37,30 @@ const AGAIN_MS = 60_000
 
 /** Where the rest of us comes from. */
 type Bring = () => Promise<{ createPlugin: (input: CoreInput) => Core }>
+
+// Much more often than the server would end by itself.
+const SERVE_MS = 5 * 60_000
+
+type Serve = () => Promise<boolean>
+
+/** Keeps the user's server up from the moment that opencode has time for it, for as long as opencode is there. */
+function createServing(calm_ms: number, serve: Serve, failed: () => void) {
+  const state: { timer?: Timer; told?: boolean } = {}
+  const look = async () => {
+    if ((await serve().catch(() => false)) || state.told) return
+    state.told = true
+    failed()
+  }
+  const again = (ms: number) => {
+    state.timer = setTimeout(() => quietly(look().finally(() => state.timer && again(SERVE_MS))), ms)
+    state.timer.unref()
+  }
+  again(calm_ms)
+  return () => {
+    clearTimeout(state.timer)
+    delete state.timer
+  }
+}
 
 /** One clear line, in opencode's log and before the user. */
 function tell({ client }: CoreInput["input"], message: string) {
@@ -100,11 +125,14 @@ async function execute(door: Door, name: string, args: unknown, context: ToolCon
   }
 }
 
+type More = { bring?: Bring; serve?: Serve; option?: Readonly<Record<string, unknown>> | undefined }
+
 /**
  * What opencode loads when it starts. It is small on purpose: the engine, its database and its libraries come when the
  * first pass is made, when something was left behind, or when opencode has had time for its user.
  */
-export function createDoor(input: CoreInput["input"], bring: Bring = () => import("./plugin")) {
+export function createDoor(input: CoreInput["input"], more: More = {}) {
+  const { bring = () => import("./plugin"), serve = async () => (await import("./serving")).serve() } = more
   const door = createCore({ input, observed: earAt(input.directory) }, bring)
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
   const home = homeOf(input.directory) ?? input
@@ -113,6 +141,16 @@ export function createDoor(input: CoreInput["input"], bring: Bring = () => impor
   if (busy) quietly(door.load())
   if (!busy) state.pause = setTimeout(() => quietly(door.load()), headless() ? CALM_MS.headless : CALM_MS.attended)
   state.pause?.unref()
+  const option = readOption(more.option)
+  if (option.problem !== undefined) tell(input, option.problem)
+  // A run from a script is over soon, and trees and opencodes of our own are nobody's to look at.
+  const serves = option.serve && !headless() && STANDBY === undefined && home === input && !process_.serving
+  const rest = serves
+    ? createServing(CALM_MS.attended, serve, () =>
+        tell(input, "The panel's server did not start; pass-over serve says why."),
+      )
+    : undefined
+  if (serves) process_.serving = true
 
   /** Who passes work on where no file says anything about it. */
   const plainly = (name: string, mode: Mode) => mode === "primary" || ORIGINATORS.includes(name)
@@ -144,6 +182,8 @@ export function createDoor(input: CoreInput["input"], bring: Bring = () => impor
     },
     async dispose() {
       clearTimeout(state.pause)
+      if (rest) process_.serving = false
+      rest?.()
       door.over()
       await (await door.now())?.dispose()
     },

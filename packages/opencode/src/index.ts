@@ -1,12 +1,12 @@
-import type { Hooks, PluginInput } from "@opencode-ai/plugin"
+import type { Hooks, PluginInput, PluginOptions } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
 import { createDoor } from "./door"
 
 /** opencode loads this module; everything else begins behind `door.ts`. */
 export default {
   id: "opencode-pass-over",
-  server: async (input: PluginInput): Promise<Hooks> => {
-    const door = createDoor(input)
+  server: async (input: PluginInput, option?: PluginOptions): Promise<Hooks> => {
+    const door = createDoor(input, { option })
     return {
       config: async (config) => door.config(config),
       event: async ({ event }) => door.event(event as unknown as Event),

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from "bun:test"
+import { afterAll, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import type { PluginInput, ToolContext } from "@opencode-ai/plugin"
 import type { HostConfig } from "../src/agent/register"
@@ -87,12 +87,13 @@ test("what cannot be loaded leaves opencode as it is, says so once, and is tried
   const client = { app: { log: said }, tui: { showToast: said } } as unknown as PluginInput["client"]
   const times = { tried: 0 }
   writeFileSync(folder.at("project/.opencode/pass-over.json"), `{ "pairs": { "helper->audit": {} } }`)
-  const door = createDoor({ ...input(), client }, async () => {
+  const bring = async () => {
     times.tried += 1
     if (times.tried === 1) throw new Error("a file is missing")
     if (times.tried === 2) return { createPlugin: () => raise("the disk is full") }
     return import("../src/plugin")
-  })
+  }
+  const door = createDoor({ ...input(), client }, { bring })
   // opencode asks for the hooks with every tool call of every session.
   const config: HostConfig = { agent: { helper: { mode: "subagent" } } }
   await door.config(config)
@@ -116,3 +117,47 @@ test("what cannot be loaded leaves opencode as it is, says so once, and is tried
 function raise(message: string): never {
   throw new Error(message)
 }
+
+describe("the option beside the plugin", () => {
+  const listening = () => {
+    const told: string[] = []
+    const said = (of: { body: { message: string } }) => Promise.resolve(void told.push(of.body.message))
+    return { told, client: { app: { log: said }, tui: { showToast: said } } as unknown as PluginInput["client"] }
+  }
+
+  test("serve keeps the user's server up from when opencode has time, once a process, and says once if it cannot", async () => {
+    const { told, client } = listening()
+    const asked: number[] = []
+    const serve = async () => asked.push(performance.now()) === 0
+    const world = { ...input(), client }
+    const [door, other] = [
+      createDoor(world, { serve, option: { serve: true } }),
+      createDoor(world, { serve, option: { serve: true } }),
+    ]
+    expect(asked).toEqual([])
+    while (asked.length === 0) await Bun.sleep(20)
+    await Bun.sleep(50)
+    expect(asked).toHaveLength(1)
+    expect([...new Set(told)]).toEqual(["The panel's server did not start; pass-over serve says why."])
+    await other.dispose()
+    await door.dispose()
+    const quiet = createDoor(world, { serve, option: { serve: false } })
+    await quiet.dispose()
+    // Gone before it had its time, it asks for nothing.
+    await createDoor(world, { serve, option: { serve: true } }).dispose()
+    await Bun.sleep(1_100)
+    expect(asked).toHaveLength(1)
+  })
+
+  test("a word that is unknown there is told with what there is, and nothing is guessed", async () => {
+    const { told, client } = listening()
+    const serve = () => raise("asked for")
+    for (const option of [{ sreve: true }, { serve: "yes" }]) {
+      await createDoor({ ...input(), client }, { serve, option }).dispose()
+    }
+    expect([...new Set(told)]).toEqual([
+      expect.stringMatching(/"sreve" .* is unknown, .* There is "serve", true or false/),
+      expect.stringMatching(/"serve" of opencode-pass-over is "yes"\. It is "serve", true or false/),
+    ])
+  })
+})

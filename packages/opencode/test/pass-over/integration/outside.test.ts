@@ -156,3 +156,19 @@ test("a pass is started over HTTP with curl, and its record is read as the guide
   await serve
   expect(await box.leftovers(15_000)).toEqual([])
 })
+
+test("with the plugin's option serve, opencode's start brings the API and the panel, which outlive it for a while", async () => {
+  const { model } = held
+  model.play({ agents: {} })
+  await using box = await createSandbox({ model, plugins: [[await plugin(), { serve: true }]], files: FILES })
+  const server = await box.serve()
+  await server.client.app.agents()
+  const folder = join(box.data, "opencode/pass-over")
+  const found = await eventually(() => findServer(folder), "the server")
+  expect((await fetch(`${found.url}/api/pass-over/health`)).status).toBe(401)
+  expect((await fetch(found.url)).headers.get("content-type")).toContain("text/html")
+  await server.stop()
+  expect((await findServer(folder))?.url).toBe(found.url)
+  for (const { pid, command } of box.processes()) if (/cli\.js serve/.test(command)) process.kill(pid, "SIGTERM")
+  expect(await box.leftovers(5_000)).toEqual([])
+})
