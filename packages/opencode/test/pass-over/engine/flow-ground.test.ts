@@ -321,6 +321,19 @@ test("a step that works in the project itself sees no proposal, and none of both
   expect(await paths(world, "last#1")).toEqual(["last.txt", "made.txt"])
 })
 
+test("a step that works in the project itself is given its files as they are there, whatever was proposed", async () => {
+  const given: Record<string, boolean> = {}
+  for (const isolation of ["none", "worktree"]) {
+    using world = createFlowTrees([TWO.replace("Look at it", "Look at a.txt")], FILES, {
+      "write#1": ({ tree }) => put(tree, "a.txt", "proposed\n"),
+      "check#1": ({ prompt }) => void (given[isolation] = prompt.text.includes("content of a.txt")),
+    })
+    prefer(world, { subagents: { inspector: { isolation } } })
+    expect((await world.rested(await world.start("two"))).state.status).toBe("completed")
+  }
+  expect(given).toEqual({ none: true, worktree: false })
+})
+
 test("who may neither run nor edit anything reads the work of earlier steps in a tree", async () => {
   const seen: (string | undefined)[] = []
   using world = createFlowTrees([TWO], FILES, {
