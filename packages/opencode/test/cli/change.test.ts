@@ -9,16 +9,18 @@ import { createHome } from "./support"
 const BEFORE = "export const total = (a, b) => a - b\n"
 const AFTER = "export const total = (a, b) => a + b\n"
 
+const LINES = "line\n".repeat(20)
+const EDITS = [{ old_string: "a - b", new_string: "a + b" }]
+
 /** A pass of the home's project that wants two files changed. */
-async function scene(preferences: { verify_command?: string } = {}) {
+async function scene(preferences: { verify_command?: string } = {}, before = BEFORE, edits = EDITS) {
   const home = createHome()
   mkdirSync(join(home.project, "src"))
-  for (const name of ["a.ts", "b.ts"]) writeFileSync(join(home.project, "src", name), BEFORE)
+  for (const name of ["a.ts", "b.ts"]) writeFileSync(join(home.project, "src", name), before)
   using world = createEngineWorld({ path: home.database, seed: 90_000 })
   world.project.directory = home.project
   world.preferences.push({ origin: "project", path: "p", preferences: { defaults: preferences } })
   world.host.script("audit", async (child) => {
-    const edits = [{ old_string: "a - b", new_string: "a + b" }]
     const artifacts = ["src/a.ts", "src/b.ts"].map((path) => ({ type: "file_modification", path, edits }))
     await child.return({ decision: "needs_modification", artifacts })
     child.step()
@@ -67,6 +69,16 @@ test("--all accepts and applies in one go, and a check that fails is told with i
   expect(applied.out).toContain("it is broken")
   expect(applied.out).toContain(`pass-over undo ${made.id.slice(-8)} takes the change back`)
   expect(made.read()).toEqual([AFTER, AFTER])
+})
+
+test("--all leaves what was declined as it is: a file, or one of its hunks", async () => {
+  const text = (a: string, b: string) => `${a}\n${LINES}${b}\n`
+  const edits = ["one", "two"].map((word) => ({ old_string: word, new_string: `${word}!` }))
+  using made = await scene({}, text("one", "two"), edits)
+  const { home, id, read } = made
+  expect(await home.run("review", id, "--reject", "src/a.ts#2", "src/b.ts")).toMatchObject({ code: EXIT.ok })
+  expect(await home.run("apply", id, "--all")).toMatchObject({ code: EXIT.ok })
+  expect(read()).toEqual([text("one!", "two"), text("one", "two")])
 })
 
 test("a stale base, a file that is not in the change, and a pass without one are refused", async () => {

@@ -3,7 +3,7 @@ import { verdictsOf } from "../../pass-over/domain/change/target"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { Pass } from "../../pass-over/domain/pass"
 import { changeOf, lastApplied, preview, review as decide, undoOne } from "../../pass-over/service/change/act"
-import { rest } from "../../pass-over/service/change/auto"
+import { undecided } from "../../pass-over/service/change/auto"
 import { applyByPerson } from "../../pass-over/service/change/by-person"
 import { sendBack } from "../../pass-over/service/change/send-back"
 import { settled } from "../../pass-over/service/command"
@@ -121,7 +121,7 @@ const write = (call: Invocation) =>
     const { deps, pass, change } = changing
     if (call.options.all === true) {
       // What somebody has decided about stays as they decided it.
-      const verdicts = rest(change, await deps.store.verdicts(change.change_id))
+      const verdicts = await undecided(deps, change)
       const stray = verdicts.length > 0 ? await decide(deps, { pass, change, verdicts, actor: actor() }) : undefined
       if (stray) throw refused(stray)
     }

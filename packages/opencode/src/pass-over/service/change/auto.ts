@@ -14,7 +14,7 @@ import { approvalFor } from "./apply"
 import { approvalGate } from "./approve"
 import type { ChangeDeps } from "./deps"
 import { mayModify } from "./place"
-import { plan, type Planned } from "./plan"
+import { hunkCounts, plan, type Planned } from "./plan"
 import { targetOf, type Target } from "./target"
 import { problems } from "./write"
 
@@ -76,6 +76,19 @@ export function rest(change: ChangeSet, said: readonly Verdict[] = []): Verdict[
   return change.files
     .filter(({ path }) => !decided.has(path))
     .map(({ path }) => ({ path, hunk: null, accepted: true, reason: null }))
+}
+
+/** All that nobody has decided about: files, and the other hunks of those of which only hunks were decided about. */
+export async function undecided(deps: Pick<ChangeDeps, "store">, change: ChangeSet): Promise<Verdict[]> {
+  const said = await deps.store.verdicts(change.change_id)
+  const whole = new Set(said.flatMap(({ path, hunk }) => (hunk === null ? [path] : [])))
+  const parted = change.files.filter(({ path }) => !whole.has(path) && said.some((one) => one.path === path))
+  const counts = await hunkCounts(deps, { ...change, files: parted })
+  const hunks = Array.from(counts, ([path, count]) =>
+    Array.from({ length: count }, (_, index) => ({ path, hunk: index + 1, accepted: true, reason: null })),
+  )
+  const others = hunks.flat().filter(({ path, hunk }) => !said.some((one) => one.path === path && one.hunk === hunk))
+  return [...rest(change, said), ...others]
 }
 
 type Fit = { pass: Pass; change: ChangeSet; target: Target }
