@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { EXIT } from "../../src/cli/exit"
 import { catalogOf } from "../../src/flow/catalog"
-import { createFlows } from "../../src/pass-over/service/flow"
+import { createFlows, type Flows } from "../../src/pass-over/service/flow"
 import { createEngineWorld } from "../pass-over/support/engine"
 import { AGENTS, leaves, memoryFiles } from "../pass-over/support/flow"
 import { createHome, type Home } from "./support"
@@ -104,7 +104,8 @@ test("what agents and files say of a flow cannot act on the terminal", async () 
   using world = opencode(home)
   const reason = `Look\u001b]0;title\u0007\u001b[31m at it.\n  ✓ make (general)\n${"x".repeat(9_000)}`
   world.host.script("scout", async (child) => {
-    await leaves(child, { routing: { recommendation: "ESCALATE", reason } })
+    const context_summary = "Looked at src/total.ts:\u001b]0;title\u0007 \u202eit\u001b[2J adds.\n\u001b[31mAll of it."
+    await leaves(child, { context_summary, routing: { recommendation: "ESCALATE", reason } })
   })
   const { run_id } = await begun(home, "goal=totals")
   await world.flows.recover(() => "alive")
@@ -114,6 +115,7 @@ test("what agents and files say of a flow cannot act on the terminal", async () 
     "? find (scout) — waits for a person (escalate): Look ]0;title [31m at it. ✓ make (general) xxx",
   )
   expect(shown.out.split("\n").every((line) => line.length < 300)).toBe(true)
+  const [gate] = await world.engine.store.gates({ run_id, status: ["pending"] })
   const texts = [
     shown,
     await home.run("flow", "show", run_id, "--mermaid"),
@@ -122,13 +124,39 @@ test("what agents and files say of a flow cannot act on the terminal", async () 
     await home.run("flow", "list"),
     await home.run("flow", "validate"),
     await home.run("flow", "show", "bad\u001b[2J"),
+    await home.run("inbox"),
+    await home.run("inbox", gate?.gate_id ?? ""),
   ].map(({ out, err }) => out + err)
   for (const text of texts) {
     expect(text).not.toBe("")
     // oxlint-disable-next-line no-control-regex
-    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   }
   expect(texts[2]).toContain("· a (a person: ok [2J forged)")
+  for (const text of texts.slice(-2)) expect(text).toContain("What there is: Looked at src/total.ts: it adds.\n")
+})
+
+test("without an id the newest run of the project is meant, and where none has run that is said", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  using world = opencode(home)
+  const started = async (flows: Flows) => {
+    const wanted = { name: "line", inputs: { goal: "totals" }, session_id: "ses_1", originator: "alice", model: null }
+    const begun = await flows.start({ ...wanted, by: "person" })
+    return begun.ok ? begun.run.run_id : begun.refusal.message
+  }
+  const other = { ...world.project, directory: home.folder.at("elsewhere") }
+  const elsewhere = createFlows(world.engine, other, {
+    files: memoryFiles(),
+    catalog: async () => catalogOf(home.project),
+  })
+  await started(elsewhere)
+  const none = await home.run("flow", "show")
+  expect([none.code, none.err]).toEqual([EXIT.not_found, expect.stringContaining("No flow has run in this project.")])
+  await started(world.flows)
+  const run_id = await started(world.flows)
+  await started(elsewhere)
+  expect((await home.run("flow", "show", "--json")).json()).toMatchObject({ run: { run_id } })
 })
 
 test("what is asked of a run is carried out there, and an ended run is done again from a step", async () => {
