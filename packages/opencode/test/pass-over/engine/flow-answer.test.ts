@@ -138,6 +138,26 @@ describe("what a person's yes is about", () => {
     expect(agents(scene)).toEqual(["general", "audit", "inspector"])
   })
 
+  test("a STOP that a person has let through is not asked again after they grant more budget: its critic comes", async () => {
+    using scene = createFlowScene([`budget: { passes: 1 }\n${RESEARCH}`])
+    plays(scene, {
+      general: [(child) => leaves(child, { decision: "STOP", findings })],
+      audit: [fine],
+      inspector: [fine],
+    })
+    const run = await scene.run("study")
+    for (const why of ["stop", "budget", "budget"]) {
+      expect((await asked(scene, run)).why).toBe(why)
+      await scene.answer(run, "approve")
+    }
+    await scene.settled(run)
+    expect(agents(scene)).toEqual(["general", "audit", "inspector"])
+    expect((await scene.flows.state(run.run_id))?.state.results["study"]).toMatchObject({
+      passed: true,
+      reason: "let through by ada",
+    })
+  })
+
   test("a review that is not satisfied is overruled as a whole, in those words, with what it says beside them", async () => {
     using scene = createFlowScene([LOOP])
     plays(scene, { general: [fine], audit: [again] })
@@ -239,6 +259,45 @@ describe("at a gate", () => {
       approve: "Ship CSV",
       reject: "Adjustments required: build is done again with what you write, and what comes after it",
     })
+  })
+
+  test("its title is filled in wherever it is told: in the question, for a redo, and in its result", async () => {
+    using scene = createFlowScene([CHECKED.replace("ON_REJECT", "build")])
+    const fails: Turn = (child) =>
+      child.return({ status: "failed", decision_reason: "no compiler here" }).then(() => child.step())
+    plays(scene, { general: [fine], audit: [fine], inspector: [fine, fine, fine, fails] })
+    const run = await scene.run("checked", { what: "CSV" })
+    const question = async () => {
+      await scene.settled(run)
+      return (await scene.questions(run)).map((each) => each.question)
+    }
+    const titled = [expect.stringContaining("accept CSV")]
+    expect(await question()).toEqual(titled)
+    await scene.answer(run, "reject")
+    expect(await question()).toEqual(titled)
+    expect(prompt(scene, "general", 1)).toContain("ada decided: Adjustments required at accept CSV")
+    await scene.answer(run, "question", "What is the risk?")
+    expect(await question()).toEqual(titled)
+    await scene.answer(run, "question", "And how great is it?")
+    expect(await question()).toEqual([expect.stringContaining("no compiler here")])
+    await scene.answer(run, "approve")
+    expect(await question()).toEqual(titled)
+    await scene.answer(run, "approve", "ship it")
+    expect((await scene.settled(run))?.state.results["accept"]?.summary).toBe("accept CSV: approved: ship it")
+  })
+
+  test("a no with nothing to send back ends the run in the words of its title", async () => {
+    const alone =
+      'name: alone\ninputs: { what: {} }\nsteps:\n  - { id: ok, gate: "accept {{ inputs.what }}", items: ["Right?"] }\n'
+    using scene = createFlowScene([alone])
+    const run = await scene.run("alone", { what: "CSV" })
+    await scene.settled(run)
+    // Nobody is there who could answer: it is asked as it is.
+    await scene.answer(run, "question", "Which one?")
+    await scene.settled(run)
+    expect(await scene.questions(run)).toMatchObject([{ question: expect.stringContaining("accept CSV") }])
+    await scene.answer(run, "reject")
+    expect((await scene.settled(run))?.state).toMatchObject({ status: "stopped", reason: "rejected at accept CSV" })
   })
 
   test("a parallel step that it sends back is done again, with what the person wrote", async () => {
