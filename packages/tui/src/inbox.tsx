@@ -1,32 +1,18 @@
 import type { TuiPluginApi } from "@opencode-ai/plugin/tui"
 import { createEffect, createRoot } from "solid-js"
-import { clean, oneLine } from "../../opencode/src/cli/clean"
+import { oneLine } from "../../opencode/src/cli/clean"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
-import { gateFacts } from "../../opencode/src/pass-over/handoff/gate-fact"
 import { DetailDialog } from "./detail"
 import { rowsOf } from "./lines"
 import { problemOf, say } from "./say"
 import type { Snapshot, Source } from "./source"
-import { choicesOf, gateOption } from "./view"
+import { choicesOf, gateOption, optionsOf, sectionsOf, titleOf } from "./view"
 
 const ASKS = {
   approve: "What goes along with your yes?",
   reject: "Why not?",
   question: "What do you want to know?",
 } as const satisfies Record<GateVerdict, string>
-
-// A dialog gives its title two lines.
-function title(gate: Gate) {
-  const question = oneLine(gate.question)
-  return question.length > 110 ? `${question.slice(0, 109)}…` : question
-}
-
-/** The answers by their number, and behind them the reading of everything that the question is about. */
-function optionsOf(gate: Gate) {
-  const choices = choicesOf(gate).map(({ title, description }, value) => ({ title, value, description }))
-  if (gateFacts(gate).length === 0 && title(gate) === oneLine(gate.question)) return choices
-  return [...choices, { title: "Read on …", value: choices.length, description: "what was left, and what to look at" }]
-}
 
 /** Asks the user for a word to go with their answer. */
 function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | null) => void, close: () => void) {
@@ -43,15 +29,11 @@ function word(api: TuiPluginApi, verdict: GateVerdict, said: (text: string | nul
 
 /** Everything that stands behind a question, to be gone through; the answers are one key away. */
 function read(api: TuiPluginApi, gate: Gate, back: () => void) {
-  const section = (name: string, value: string) => ({
-    title: oneLine(name),
-    lines: [{ text: clean(value), tone: "text" as const, indent: 0 }],
-  })
-  const sections = [section("", gate.question), ...gateFacts(gate).map(({ name, value }) => section(name, value))]
+  const sections = sectionsOf(gate)
   api.ui.dialog.replace(() => (
     <DetailDialog
       api={api}
-      title={title(gate)}
+      title={titleOf(gate)}
       head={oneLine(gate.policy)}
       rows={(width) => rowsOf(sections, width)}
       keys={[{ key: "left", shown: "←", text: "answer it", run: back }]}
@@ -83,7 +65,7 @@ export function createInbox(api: TuiPluginApi, answering: Source["answer"], snap
     api.ui.dialog.replace(
       () => (
         <DialogSelect
-          title={title(gate)}
+          title={titleOf(gate)}
           placeholder={oneLine(gate.policy)}
           skipFilter
           options={optionsOf(gate)}

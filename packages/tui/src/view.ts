@@ -1,9 +1,9 @@
-import { oneLine } from "../../opencode/src/cli/clean"
+import { clean, oneLine } from "../../opencode/src/cli/clean"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
-import { meaningOf } from "../../opencode/src/pass-over/handoff/gate-fact"
+import { gateFacts, meaningOf } from "../../opencode/src/pass-over/handoff/gate-fact"
 import type { Pass } from "../../opencode/src/pass-over/domain/pass"
 import type { LivePass } from "../../opencode/src/pass-over/service/port-live"
-import { besides, short } from "./lines"
+import { besides, short, type Section } from "./lines"
 
 export type Seen = { pass: Pass; live: LivePass | undefined }
 
@@ -114,6 +114,27 @@ export function choicesOf(gate: Pick<Gate, "detail">): Choice[] {
     },
   ]
 }
+
+/** The question as the title of its dialog, which has two lines for it. */
+export const titleOf = (gate: Pick<Gate, "question">) => line(gate.question, 110)
+
+/** The answers by their number, and behind them the reading of everything that the question is about. */
+export function optionsOf(gate: Pick<Gate, "question" | "detail">) {
+  const choices = choicesOf(gate).map(({ title, description }, value) => ({ title, value, description }))
+  if (gateFacts(gate).length === 0 && titleOf(gate) === oneLine(gate.question)) return choices
+  return [...choices, { title: "Read on …", value: choices.length, description: "what was left, and what to look at" }]
+}
+
+const section = (name: string, value: string): Section => ({
+  title: oneLine(name),
+  lines: [{ text: clean(value), tone: "text", indent: 0 }],
+})
+
+/** Everything that stands behind a question, the whole of it first. */
+export const sectionsOf = (gate: Pick<Gate, "question" | "detail">): Section[] => [
+  section("", gate.question),
+  ...gateFacts(gate).map(({ name, value }) => section(name, value)),
+]
 
 /** A running pass as one choice of a list. */
 export function passOption(seen: Seen, now: number, columns: number) {

@@ -1,5 +1,17 @@
 import { describe, expect, test } from "bun:test"
-import { badge, choicesOf, clock, gateOption, passOption, rows, sameRunning, type Seen } from "../src/view"
+import {
+  badge,
+  choicesOf,
+  clock,
+  gateOption,
+  optionsOf,
+  passOption,
+  rows,
+  sameRunning,
+  sectionsOf,
+  titleOf,
+  type Seen,
+} from "../src/view"
 
 const seen = (
   over: Omit<Partial<Seen["pass"]>, "id"> & { id: string },
@@ -105,5 +117,28 @@ test("what an answer does is said in the words of the question, where it has som
     ["No", "make is done again"],
     ["No, because …", "the same, with what you write"],
     ["Ask back …", "general is asked"],
+  ])
+})
+
+test("reading on is offered where something stands behind a question, or its title was cut", () => {
+  const offered = (question: string, detail = {}) =>
+    optionsOf({ question, detail }).flatMap(({ title, value }) => (title === "Read on …" ? value : []))
+  const all = "x".repeat(110)
+  expect(offered("May it\u001b[31m\n  start?")).toEqual([])
+  expect(offered(all)).toEqual([])
+  expect(titleOf({ question: `${all}x` })).toHaveLength(110)
+  expect(offered(`${all}x`)).toEqual([4])
+  expect(offered("May it start?", { package: { handoff: { context: { summary: "It adds." } } } })).toEqual([4])
+  // Its number is the first that no answer has.
+  expect(offered("May it start?", { options: { approve: "Continue" } })).toEqual([5])
+})
+
+test("what is read on begins with the whole question, then what stands behind it, each with its name", () => {
+  const question = `May it\u001b[31m start?\n${"x".repeat(200)}`
+  const detail = { package: { handoff: { context: { summary: "It\u202e adds." } } } }
+  const read = sectionsOf({ question, detail }).map(({ title, lines }) => [title, lines.map(({ text }) => text)])
+  expect(read).toEqual([
+    ["", [`May it start?\n${"x".repeat(200)}`]],
+    ["What there is", ["It adds."]],
   ])
 })
