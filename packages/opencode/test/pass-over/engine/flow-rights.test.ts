@@ -6,6 +6,7 @@ import { createFlows } from "../../../src/pass-over/service/flow"
 import { rightsOf, rightTo } from "../../../src/pass-over/service/right"
 import { flowTool } from "../../../src/tool/flow"
 import { started } from "../support/drive"
+import { settle } from "../support/fake-clock"
 import { AGENTS, createFlowScene, leaves, type FlowScene } from "../support/flow"
 
 const NAMED = `
@@ -164,6 +165,19 @@ describe("the user's own rules for passes", () => {
       })),
     )
     expect(result).toMatchObject({ title: "named: begun" })
+  })
+
+  test("hold up only the flow that they ask about: another one starts meanwhile", async () => {
+    using world = scene([rule("*", "ask")])
+    const word = Promise.withResolvers<void>()
+    const first = asked(world, () => word.promise)
+    await settle(20)
+    const other = asked(world, async () => {})
+    expect(await Promise.race([other, settle(200)])).toMatchObject({ result: { title: "named: begun" } })
+    expect(await world.engine.store.runs({})).toHaveLength(1)
+    word.resolve()
+    expect(await first).toMatchObject({ result: { title: "named: begun" } })
+    expect(await world.engine.store.runs({})).toHaveLength(2)
   })
 
   test("are kept: a no to one of its agents is a no to the flow", async () => {
