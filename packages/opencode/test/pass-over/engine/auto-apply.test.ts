@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { join } from "node:path"
 import { attendGates, tendGates } from "../../../src/pass-over/service/act"
-import { review } from "../../../src/pass-over/service/change/act"
+import { lastApplied, review, undoOne } from "../../../src/pass-over/service/change/act"
 import { allowChange } from "../../../src/pass-over/service/change/approve"
 import { answerText } from "../../../src/pass-over/service/deliver"
 import { answerGate } from "../../../src/pass-over/service/gate"
@@ -142,6 +142,57 @@ test("an originator that comes second to an answer which is carried out already 
   await answerGate(world.engine, gate_id, yes)
   expect(await asking).toMatchObject({ ok: false, refusal: { code: "E040" } })
   expect(read(world.directory, "a.txt")).toBe(LINES)
+})
+
+test.each([
+  ["a yes", "applied another way", yes, false],
+  ["a yes", "applied another way and taken back", yes, true],
+  ["a no", "applied another way and taken back", no, true],
+  ["the end of its time", "applied another way", undefined, false],
+] as const)(
+  "%s to what was %s meanwhile writes nothing and is told to nobody",
+  async (_answer, _since, said, takenBack) => {
+    using world = createNestedWorld(FILES)
+    const { pass } = await scene(world, {}, { gate_ttl_ms: HOUR })
+    const { gate_id } = await pending(world)
+    expect(await world.apply(pass, "ada")).toMatchObject({ ok: true })
+    const application = await lastApplied(world.deps, { pass_over_id: pass.id })
+    if (takenBack) expect(await undoOne(world.deps, { application, actor: "ada" })).toMatchObject({ ok: true })
+    if (said) await answerGate(world.engine, gate_id, said)
+    if (!said) await world.clock.advance(HOUR + 1)
+    await tendGates(world.engine)
+    expect(await world.engine.store.gate(gate_id)).not.toMatchObject({ status: "pending" })
+    expect(read(world.directory, "a.txt")).toBe(takenBack ? LINES : NEW)
+    expect(world.host.delivered).toEqual([])
+  },
+)
+
+test("what was approved and could not be written for whatever reason is told with that reason", async () => {
+  using world = createNestedWorld(FILES)
+  await scene(world)
+  await answerGate(world.engine, (await pending(world)).gate_id, yes)
+  Object.assign(world.engine.store, { verdicts: async () => Promise.reject(new Error("the disk is full")) })
+  await attendGates(world.engine)
+  expect(world.host.delivered).toMatchObject([
+    { start: false, text: expect.stringMatching(/was approved by ada.*\nIt could not be written: the disk is full$/) },
+  ])
+})
+
+test("where nobody sits an originator that asks for it meanwhile is told so at once, and the question stays open", async () => {
+  using world = createNestedWorld(FILES)
+  const { pass } = await scene(world)
+  const { gate_id } = await pending(world)
+  Object.assign(world.engine, { headless: true })
+  const change = (await changed(world, pass))!
+  const asking = world.apply(pass, "alice", allowChange(world.engine, { pass, change, asked_by: "alice" }))
+  expect(await Promise.race([asking, Bun.sleep(2_000)])).toMatchObject({
+    ok: false,
+    refusal: { code: "E017", message: expect.stringContaining("A person is asked about this already") },
+  })
+  expect(read(world.directory, "a.txt")).toBe(LINES)
+  await answerGate(world.engine, gate_id, yes)
+  await attendGates(world.engine)
+  expect(read(world.directory, "a.txt")).toBe(NEW)
 })
 
 test("who hears nothing of a result hears nothing of its changes either", async () => {
