@@ -253,6 +253,22 @@ describe("that a result is held", () => {
   })
 })
 
+test("an answer that cannot be carried out keeps no other from its turn", async () => {
+  using made = world()
+  for (const pass of [await ended(made), await ended(made)]) {
+    const [gate] = await questions(made, pass)
+    await answerGate(made.engine, gate!.gate_id, yes)
+  }
+  const { deliver } = made.host
+  made.host.deliver = async () => {
+    made.host.deliver = deliver
+    throw new Error("not now")
+  }
+  await attendGates(made.engine)
+  expect(made.host.delivered).toMatchObject([{ session_id: "ses_root", text: expect.stringContaining(SECRET) }])
+  expect(made.logged).toMatchObject([{ level: "error", message: "an answer could not be carried out" }])
+})
+
 const dead = () => "dead" as const
 
 /** Another process on the same database, and the first one does not go on. */
