@@ -1,10 +1,11 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { expect, test } from "bun:test"
 import { omit } from "remeda"
+import type { Rule } from "../../../src/pass-over/domain/right"
 import { answered } from "../../../src/pass-over/service/deliver"
 import { resume } from "../../../src/pass-over/service/recover"
 import { passOverTool } from "../../../src/tool/pass-over"
-import { VERDICT } from "../support/drive"
+import { started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld } from "../support/engine"
 import { settle } from "../support/fake-clock"
 
@@ -190,6 +191,51 @@ test("the host is asked about a pass unless its own rules, those of the agent an
   expect(await heard([rule("allow"), rule("ask", "alice->audit")], [])).toBe(1)
   expect(await heard([rule("allow")], [rule("deny")])).toBe(1)
   expect(await heard([rule("ask")], [rule("allow", "alice->*")])).toBe(0)
+})
+
+test("a child is asked about a pass as the rules of its own agent want it, and not by the fences around it", async () => {
+  const rule = (permission: string, action: Rule["action"]): Rule => ({ permission, pattern: "*", action })
+  const heard = async (own: Rule[]) => {
+    using world = createEngineWorld()
+    reviewing(world)
+    world.host.script("scout", async (child) => child.told)
+    const { agents } = world.host
+    const rules = { scout: own, alice: [rule("*", "allow"), rule("edit", "ask")] } as Record<string, Rule[]>
+    world.host.agents = async () =>
+      (await agents()).map((agent) => ({ ...agent, rules: rules[agent.name] ?? [rule("*", "allow")] }))
+    world.host.sessionRules = async (session_id) => (session_id === "ses_root" ? [] : [rule("*", "ask")])
+    await started(world, { subagent: "scout" })
+    await settle(20)
+    const asked: string[] = []
+    const ask = async ({ patterns }: { patterns: string[] }) => void asked.push(...patterns)
+    const { output } = await answer(world, omit(THREE, ["more"]), {
+      agent: "scout",
+      sessionID: world.host.children[0]!.session_id,
+      ask: ask as unknown as ToolContext["ask"],
+    })
+    expect(output).toContain("the slow one holds")
+    const told = await world.engine.store.audit({ action: "answered" })
+    return { asked, told: told.map(({ summary }) => summary) }
+  }
+  expect(await heard([rule("*", "allow")])).toEqual({ asked: [], told: [] })
+  expect(await heard([rule("*", "allow"), rule("pass_over", "ask")])).toEqual({
+    asked: ["scout->audit"],
+    told: ["permission: approve in opencode, now or for always"],
+  })
+})
+
+test("who asks for no result is promised to read it only where no person would see it first", async () => {
+  const told = async (args: object, preferences: object = {}) => {
+    using world = createEngineWorld()
+    reviewing(world)
+    world.preferences.push({ origin: "project", path: "p", preferences })
+    const { output } = await answer(world, { ...omit(THREE, ["more"]), ...args })
+    return output.slice(output.indexOf("pass_over_read"))
+  }
+  const held = { pairs: { "alice->audit": { auto_return: false } } }
+  expect(await told({ return_required: false })).toBe("pass_over_read tells its state and its result.")
+  expect(await told({ return_required: false }, held)).toBe("pass_over_read tells its state.")
+  expect(await told({ wait: false }, held)).toBe("pass_over_read tells its state meanwhile.")
 })
 
 test("the answer of many stays within what the host passes on", async () => {
