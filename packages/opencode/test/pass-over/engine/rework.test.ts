@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test"
 import type { ChangeSet } from "../../../src/pass-over/domain/change/change"
+import { attendGates } from "../../../src/pass-over/service/act"
 import { review } from "../../../src/pass-over/service/change/act"
 import { keep } from "../../../src/pass-over/service/change/blob"
 import { changesOf } from "../../../src/pass-over/service/change/deps"
 import { attendReworks } from "../../../src/pass-over/service/change/rework"
 import { attendTells, sendBack } from "../../../src/pass-over/service/change/send-back"
+import { answerGate } from "../../../src/pass-over/service/gate"
 import { bytes, sha, state } from "../support/change"
 import { started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld } from "../support/engine"
@@ -206,4 +208,22 @@ test("what is only told stays told: nothing is done again", async () => {
   await attendTells(engine)
   expect(host.delivered).toMatchObject([{ session_id: "ses_root", start: false }])
   expect(await passes(world)).toHaveLength(1)
+})
+
+test("of a result that is held for a person, or was kept back, its originator reads nothing that was declined", async () => {
+  for (const dropped of [false, true]) {
+    using world = createEngineWorld()
+    const { engine, host } = world
+    const preferences = { pairs: { "alice->audit": { auto_return: false, auto_review: false } } }
+    world.preferences.push({ origin: "project", path: "p", preferences })
+    const { pass, command_id } = await declined(world, {}, false)
+    const [gate] = await engine.store.gates({ pass_over_id: pass.id, kind: "delivery", status: ["pending"] })
+    const no = { verdict: "reject", note: null, by: "ada", surface: "the terminal" } as const
+    if (dropped) await answerGate(engine, gate!.gate_id, no)
+    await attendGates(engine)
+    await attendTells(engine)
+    expect(await engine.store.outcome(pass.id)).toMatchObject(dropped ? { dropped } : { held: true })
+    expect(await engine.store.commandState(command_id)).toMatchObject({ status: "done" })
+    expect(host.delivered).toEqual([])
+  }
 })
