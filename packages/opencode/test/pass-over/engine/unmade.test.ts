@@ -44,18 +44,21 @@ test("a return counts without a witness where what its child did cannot be taken
   await over(world, runner.pass.id, { error_code: null, output: { status: "completed" } })
 })
 
+/** A return that nothing can be made of. */
+const UNREADABLE = {
+  status: "completed" as const,
+  findings: [],
+  get artifacts(): never {
+    throw new Error("nobody can read this")
+  },
+  auto_apply_allowed: true,
+}
+
 test("a pass whose result cannot be put together ends as a failure that says so", async () => {
   using world = createEngineWorld()
   returning(world)
   const runner = await started(world)
-  runner.returned({
-    status: "completed",
-    findings: [],
-    get artifacts(): never {
-      throw new Error("nobody can read this")
-    },
-    auto_apply_allowed: true,
-  })
+  runner.returned(UNREADABLE)
   const outcome = await outcomeOf(world, runner)
   expect(outcome).toMatchObject({
     error_code: "E021",
@@ -63,6 +66,18 @@ test("a pass whose result cannot be put together ends as a failure that says so"
   })
   expect(outcome.output.completion_reason).toContain("could not be put together (nobody can read this)")
   await over(world, runner.pass.id, { error_code: "E021" })
+})
+
+test("a result that could not be put together is held for a person as any other, where its pass wants that", async () => {
+  using world = createEngineWorld()
+  const preferences = { pairs: { "alice->audit": { auto_return: false } } }
+  world.preferences.push({ origin: "project", path: "p", preferences })
+  returning(world)
+  const runner = await started(world)
+  runner.returned(UNREADABLE)
+  expect(await outcomeOf(world, runner)).toMatchObject({ error_code: "E021", held: true })
+  await over(world, runner.pass.id, { error_code: "E021", held: true })
+  expect(await world.engine.store.gates({ pass_over_id: runner.pass.id, kind: "delivery" })).toHaveLength(1)
 })
 
 test("a pass whose outcome cannot be made ready for the record ends as a failure, and one that was cancelled as cancelled", async () => {
