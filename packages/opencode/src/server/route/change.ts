@@ -94,7 +94,7 @@ function reviewRoutes(deps: ServerDeps) {
           tag,
           summary: "Send what was declined back to be done again",
           description:
-            "The child goes on in its own session, as a new pass that continues this one, and reads what was declined and why; its originator is told, and gets the result as a message. Where the child cannot go on, the originator does. An opencode that has the project open carries it out; where there is none, one is started. After an apply the originator is told by itself what was declined.",
+            "The child goes on in its own session, as a new pass that continues this one, and reads what was declined and why; its originator is told, and gets the result as a message. Where the child cannot go on, the originator does. Of a result that is held for a person or was kept back the originator is told nothing. An opencode that has the project open carries it out; where there is none, one is started. After an apply the originator is told by itself what was declined.",
         },
         Ordered,
       ),

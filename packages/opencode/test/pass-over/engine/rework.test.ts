@@ -223,7 +223,33 @@ test("of a result that is held for a person, or was kept back, its originator re
     await attendGates(engine)
     await attendTells(engine)
     expect(await engine.store.outcome(pass.id)).toMatchObject(dropped ? { dropped } : { held: true })
-    expect(await engine.store.commandState(command_id)).toMatchObject({ status: "done" })
+    const result = expect.stringContaining("may not read this result")
+    expect(await engine.store.commandState(command_id)).toMatchObject({ status: "done", result })
     expect(host.delivered).toEqual([])
   }
+})
+
+test("what was declined is told also where no result was asked for, as of a flow's steps, unless a person would see it first", async () => {
+  for (const auto_return of [true, false]) {
+    using world = createEngineWorld()
+    const preferences = { pairs: { "alice->audit": { auto_return, auto_review: false } } }
+    world.preferences.push({ origin: "project", path: "p", preferences })
+    await declined(world, { return_required: false }, false)
+    await attendTells(world.engine)
+    expect(world.host.delivered.map(({ text }) => text.includes("keep the old name"))).toEqual(
+      auto_return ? [true] : [],
+    )
+  }
+})
+
+test("a rework that cannot go on, of a result that its originator may not read, does not say that it was told", async () => {
+  using world = createEngineWorld()
+  const preferences = { pairs: { "alice->audit": { auto_return: false, auto_review: false } } }
+  world.preferences.push({ origin: "project", path: "p", preferences })
+  const { command_id } = await declined(world)
+  world.host.gone.add(world.host.children[0]!.session_id)
+  await attendReworks(world.engine)
+  const result = expect.stringMatching(/is not there any more\. .*alice was not told: it may not read this result\.$/)
+  expect(await world.engine.store.commandState(command_id)).toMatchObject({ status: "done", result })
+  expect(world.host.delivered).toEqual([])
 })

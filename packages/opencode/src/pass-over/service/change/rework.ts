@@ -107,6 +107,7 @@ async function telling(engine: Engine, project: Project, pass: Pass, command: Co
   return {
     command,
     result: `${why} ${originating_agent_id} was told, and goes on with it.`,
+    untold: `${why} ${originating_agent_id} was not told: it may not read this result.`,
     text: (of) => forOriginator(of, command, [why, "So this is yours to see to."]),
     start: await awake(engine, pass.session_id),
   }

@@ -4,7 +4,7 @@ import { fence, freshNonce } from "../../domain/fence"
 import { resultMarks } from "../../domain/marker"
 import type { Pass } from "../../domain/pass"
 import type { Engine, Project } from "../engine"
-import { hears } from "../hears"
+import { keptItself } from "../kept"
 import type { Command } from "../port"
 import type { ChangeDeps } from "./deps"
 import { viewChange, type ChangeView } from "./view"
@@ -65,17 +65,23 @@ export type Telling = {
   command: Command
   /** What became of it, for whoever has asked for it. */
   result: string
+  /** The same where its originator may not be told. */
+  untold?: string
   text: (pass: Pass) => string
   /** Whether the originator goes on at once. */
   start: boolean
 }
 
 /** Tells an originator. Whoever answers the command first brings it, so that it is told once. */
-export async function tellOriginator(engine: Engine, { host }: Project, { command, result, text, start }: Telling) {
+export async function tellOriginator(engine: Engine, { host }: Project, telling: Telling) {
+  const { command, text, start } = telling
   const [pass, outcome] = await Promise.all([
     engine.store.find(command.pass_over_id),
     engine.store.outcome(command.pass_over_id),
   ])
+  // Of a result that a person holds or keeps back its originator reads nothing, the names of its files included.
+  const kept = pass && (await keptItself(engine, pass))
+  const result = kept ? (telling.untold ?? telling.result) : telling.result
   // What was declined stands with the change, whatever becomes of the message.
   const first = await engine.store.answer({
     command_id: command.command_id,
@@ -83,8 +89,7 @@ export async function tellOriginator(engine: Engine, { host }: Project, { comman
     result: pass && outcome ? result : "This pass has no result.",
     at: engine.clock.now(),
   })
-  // Of a result that a person holds back its originator reads nothing, the names of its files included.
-  if (!first || !pass || !outcome || !(await hears(engine, pass))) return
+  if (!first || !pass || !outcome || kept) return
   await host.deliver({
     session_id: pass.session_id,
     message_id: host.messageID(pass.id),
@@ -101,7 +106,8 @@ export async function attendTells(engine: Engine) {
     for (const command of await engine.store.tells(project.directory)) {
       if (command.kind !== "tell") continue
       const text = (pass: Pass) => forOriginator(pass, command)
-      await tellOriginator(engine, project, { command, text, result: "Told its originator.", start: false })
+      const words = { result: "Told its originator.", untold: "Not told: its originator may not read this result." }
+      await tellOriginator(engine, project, { command, text, ...words, start: false })
     }
   }
 }
