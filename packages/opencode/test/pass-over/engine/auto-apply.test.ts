@@ -167,6 +167,26 @@ test.each([
   },
 )
 
+test("an attempt of somebody else that wrote nothing leaves the question what it was: a yes is carried out", async () => {
+  using world = createNestedWorld(FILES)
+  const { pass } = await scene(world)
+  const { store } = world.engine
+  const { intend } = store
+  store.intend = async (...application) => {
+    const may = await intend(...application)
+    put(world.directory, "a.txt", "mine\n")
+    return may
+  }
+  expect(await world.apply(pass, "ada")).toMatchObject({ ok: false })
+  expect(await store.applications({ pass_over_id: pass.id })).toMatchObject([{ status: "not_applied" }])
+  store.intend = intend
+  put(world.directory, "a.txt", LINES)
+  await answerGate(world.engine, (await pending(world)).gate_id, yes)
+  await attendGates(world.engine)
+  expect(read(world.directory, "a.txt")).toBe(NEW)
+  expect(world.host.delivered).toMatchObject([{ text: expect.stringContaining("Applied: 1 file operation") }])
+})
+
 test("what was approved and could not be written for whatever reason is told with that reason", async () => {
   using world = createNestedWorld(FILES)
   await scene(world)

@@ -59,7 +59,8 @@ export async function applyOrDrop(engine: Engine, project: Project, gate: Gate) 
   const { change_id } = AutoApproval.parse(gate.detail)
   // Somebody has applied it another way meanwhile, and may have taken it back: there is nothing left to answer.
   const before = await deps.store.applications({ pass_over_id: pass.id })
-  if (before.some((one) => one.change_id === change_id && one.kind === "apply" && one.time_done !== null)) return
+  const applied = before.filter(({ kind, status }) => kind === "apply" && (status === "done" || status === "undone"))
+  if (applied.some((one) => one.change_id === change_id)) return
   const how = gate.status === "approved" ? await written(deps, pass, gate) : "Nothing was written."
   await tell(engine, project, pass, `What ${pass.subagent_id} proposed in pass ${pass.id} was ${told(gate)}.\n${how}`)
 }
