@@ -230,7 +230,21 @@ export function featureOf(plan: FlowPlan, scope: number, given: Readonly<Record<
   return fill(here.feature, { ...NOTHING, inputs: inputsOf(plan, scope, given) }) || plan.name
 }
 
-export const nodeOf = (plan: FlowPlan, id: string): PlanNode | BranchNode | undefined =>
-  plan.nodes.find((node) => node.id === id) ??
-  plan.detours.find((node) => node.id === id) ??
-  plan.nodes.flatMap((node) => (node.kind === "parallel" ? node.branches : [])).find((node) => node.id === id)
+type AnyNode = PlanNode | BranchNode
+
+function indexed({ nodes, detours }: FlowPlan): Map<string, AnyNode> {
+  const branches = nodes.flatMap((node) => (node.kind === "parallel" ? node.branches : []))
+  // Where a name stands twice, the step itself is meant.
+  return new Map([...branches, ...detours, ...nodes].map((node) => [node.id, node]))
+}
+
+// A run asks for its nodes by name at every turn, and its plan never changes.
+const indexes = new WeakMap<FlowPlan, Map<string, AnyNode>>()
+
+export function nodeOf(plan: FlowPlan, id: string): AnyNode | undefined {
+  const known = indexes.get(plan)
+  if (known) return known.get(id)
+  const index = indexed(plan)
+  indexes.set(plan, index)
+  return index.get(id)
+}

@@ -90,6 +90,8 @@ export type FlowStore = {
     end?: FlowEnd | undefined
   }): Promise<"written" | "stale">
   run(run_id: string): Promise<FlowRun | undefined>
+  /** Whose call started a run; nobody's where a person did. Asked for every pass of it, whose plan may be long. */
+  starter(run_id: string): Promise<FlowRun["starter"] | undefined>
   /** The newest first. */
   runs(filter: FlowFilter): Promise<FlowRun[]>
   entries(run_id: string): Promise<FlowEntry[]>

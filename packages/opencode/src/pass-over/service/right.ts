@@ -70,7 +70,7 @@ async function isLast(engine: Engine, project: Project, pass: Pass, agents: read
 /** Whose call started the run that a pass belongs to; what is done again of it belongs to it too. */
 async function starterOf(engine: Engine, pass: Pass): Promise<string[]> {
   const run_id = runOfCall(pass.call_id)
-  const starter = run_id === undefined ? null : (await engine.store.run(run_id))?.starter
+  const starter = run_id === undefined ? null : await engine.store.starter(run_id)
   if (starter) return [starter]
   if (!isRework(pass.call_id) || pass.continues_pass_id === null) return []
   const before = await engine.store.find(pass.continues_pass_id)

@@ -47,7 +47,7 @@ function matching(filter: FlowFilter) {
   )
 }
 
-type Runs = Pick<FlowStore, "startRun" | "journal" | "run" | "runs" | "entries" | "claimRun" | "houseRun">
+type Runs = Pick<FlowStore, "startRun" | "journal" | "run" | "starter" | "runs" | "entries" | "claimRun" | "houseRun">
 
 /** Adds the next entry of a run, and what follows from it. */
 function journaling(base: Base) {
@@ -87,6 +87,12 @@ function createRuns(base: Base): Runs {
     journal: (input) => write(() => add(input)),
 
     run: async (run_id) => one(run_id),
+    starter: async (run_id) =>
+      db
+        .select({ starter: FlowRunTable.starter })
+        .from(FlowRunTable)
+        .where(eq(FlowRunTable.run_id, run_id as FlowRun["run_id"]))
+        .get()?.starter,
 
     runs: async (filter) => {
       if (any().get() === undefined) return []
