@@ -5,7 +5,6 @@ import type {
   MessageArtifact,
 } from "../../../opencode/src/pass-over/domain/artifact"
 import type { OutputVerdict } from "../../../opencode/src/pass-over/domain/evidence-schema"
-import type { ErrorNote } from "../../../opencode/src/pass-over/domain/output"
 import { count } from "../lib/format"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
@@ -58,6 +57,20 @@ function Change(props: { change: FileModificationArtifact }) {
   )
 }
 
+/** Sentences below a heading; nothing where there are none. */
+function Bullets(props: { title: string; lines: readonly string[] }) {
+  return (
+    <Show when={props.lines.length > 0}>
+      <section>
+        <h2 class="section-title">{props.title}</h2>
+        <ul class="bullets">
+          <For each={props.lines}>{(line) => <li class="said">{line}</li>}</For>
+        </ul>
+      </section>
+    </Show>
+  )
+}
+
 /** What the evidence says of it, whatever it says of itself, and which of its claims did not hold. */
 function Checked(props: { verdict: OutputVerdict }) {
   return (
@@ -68,18 +81,10 @@ function Checked(props: { verdict: OutputVerdict }) {
           {props.verdict.checked > 0 ? WORDS.pass.checked(props.verdict.checked) : WORDS.pass.checked_none}
         </p>
       </div>
-      <Show when={props.verdict.unresolved.length > 0}>
-        <h2 class="section-title">{WORDS.pass.doubts(props.verdict.unresolved.length)}</h2>
-        <ul class="bullets">
-          <For each={props.verdict.unresolved}>
-            {({ claim, why }) => (
-              <li class="said">
-                {claim} <span class="quiet-text">{why}</span>
-              </li>
-            )}
-          </For>
-        </ul>
-      </Show>
+      <Bullets
+        title={WORDS.pass.doubts(props.verdict.unresolved.length)}
+        lines={props.verdict.unresolved.map(({ claim, why }) => `${claim}: ${why}`)}
+      />
     </section>
   )
 }
@@ -109,26 +114,6 @@ function Messages(props: { messages: readonly MessageArtifact[] }) {
   )
 }
 
-/** What stood in its child's way, though the pass itself may have ended well. */
-function Errors(props: { errors: readonly ErrorNote[] }) {
-  return (
-    <Show when={props.errors.length > 0}>
-      <section>
-        <h2 class="section-title">{WORDS.pass.errors}</h2>
-        <ul class="bullets">
-          <For each={props.errors}>
-            {({ code, message }) => (
-              <li class="said">
-                {code} {message}
-              </li>
-            )}
-          </For>
-        </ul>
-      </section>
-    </Show>
-  )
-}
-
 /** What a pass came to: its decision, its findings, what it proposes. */
 export function PassOutcome(props: { detail: Detail }) {
   const parts = createMemo(() => sorted(props.detail.output?.artifacts ?? []))
@@ -146,7 +131,11 @@ export function PassOutcome(props: { detail: Detail }) {
           </Show>
           <Show when={output().summary.generated_summary}>{(text) => <p class="said">{text()}</p>}</Show>
           <Show when={output().summary.verdict}>{(verdict) => <Checked verdict={verdict()} />}</Show>
-          <Errors errors={output().summary.errors ?? []} />
+          {/* What stood in its child's way, though the pass itself may have ended well. */}
+          <Bullets
+            title={WORDS.pass.errors}
+            lines={(output().summary.errors ?? []).map(({ code, message }) => `${code} ${message}`)}
+          />
           <section>
             <h2 class="section-title">
               {parts().findings.length > 0 ? WORDS.pass.findings(parts().findings.length) : WORDS.pass.no_findings}
@@ -155,14 +144,7 @@ export function PassOutcome(props: { detail: Detail }) {
               <For each={parts().findings}>{(finding) => <Finding finding={finding} />}</For>
             </ul>
           </section>
-          <Show when={(output().summary.recommendations ?? []).length > 0}>
-            <section>
-              <h2 class="section-title">{WORDS.pass.recommendations}</h2>
-              <ul class="bullets">
-                <For each={output().summary.recommendations}>{(text) => <li class="said">{text}</li>}</For>
-              </ul>
-            </section>
-          </Show>
+          <Bullets title={WORDS.pass.recommendations} lines={output().summary.recommendations ?? []} />
           <Show when={parts().changes.length > 0}>
             <section>
               <h2 class="section-title">{WORDS.pass.changes(parts().changes.length)}</h2>

@@ -11,8 +11,8 @@ import { takeLock } from "../server/lock"
 import { opencodeBinary } from "./binary"
 import { STANDBY_NAME, standbyLock, standbyLog, standbyTurn } from "./name"
 
-// An opencode that has the project open looks four times a second.
-const GRACE_MS = 1_000
+// An opencode that has the project open looks four times a second, where nothing else keeps it busy.
+const GRACE_MS = 2_000
 const START_MS = 30_000
 const LOAD_MS = 20_000
 const LOOK_MS = 100

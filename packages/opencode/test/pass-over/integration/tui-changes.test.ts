@@ -1,28 +1,14 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import {
-  call,
-  createModel,
-  createSandbox,
-  gate,
-  hold,
-  repeat,
-  reply,
-  say,
-  type Model,
-  type ModelRequest,
-  type Sandbox,
-  type Tui,
-} from "@pass-over/rehearsal"
-import { plugin, storeOf } from "../support/opencode"
+import { join } from "node:path"
+import { call, gate, hold, repeat, reply, say, type ModelRequest, type Tui } from "@pass-over/rehearsal"
+import { storeOf } from "../support/opencode"
+import { ask, command, heard, holdTerminal, terminal } from "../support/terminal"
 
 setDefaultTimeout(180_000)
 
 // What a child proposes is looked through, decided about by file and part, applied, and taken back; a child at work is
 // spoken to, and ended: in the real terminal, by keys alone.
-const held = {} as { model: Model; box: Sandbox }
-
 const lines = (change: (line: number) => string) =>
   `${Array.from({ length: 40 }, (_, index) => change(index + 1)).join("\n")}\n`
 const before = {
@@ -42,27 +28,15 @@ steps:
     options: { approve: it goes on, reject: audit looks again, question: audit is asked }
 `
 
-beforeAll(async () => {
-  const server = await plugin()
-  held.model = await createModel()
-  held.box = await createSandbox({
-    model: held.model,
-    plugins: [server],
-    tuiPlugins: [join(dirname(server), "tui.js")],
-    files: {
-      ...before,
-      ".opencode/flows/tiny.yaml": TINY,
-      "check.sh": "grep -q 'a = 2' src/total.ts && echo 'all well'\n",
-      ".opencode/pass-over.json": JSON.stringify({ pairs: { "alice->audit": { verify_command: "sh check.sh" } } }),
-    },
-  })
-})
-afterAll(async () => {
-  expect(await held.box.dispose()).toEqual([])
-  held.model.stop()
+const held = holdTerminal({
+  files: {
+    ...before,
+    ".opencode/flows/tiny.yaml": TINY,
+    "check.sh": "grep -q 'a = 2' src/total.ts && echo 'all well'\n",
+    ".opencode/pass-over.json": JSON.stringify({ pairs: { "alice->audit": { verify_command: "sh check.sh" } } }),
+  },
 })
 
-const heard = (request: ModelRequest) => say(`Heard: ${request.result("pass_over")?.split("\n")[0] ?? "nothing"}`)
 const handover = (objective: string) =>
   call("pass_over", { subagent: "audit", objective, reason: "before the release" })
 const edit = (path: string, reason: string, ...edits: [string, string][]) => ({
@@ -80,24 +54,6 @@ const proposal = call("pass_over_return", {
     edit("src/name.ts", "double quotes", ["'shop'", '"shop"']),
   ],
 })
-
-async function terminal(size: { cols: number; rows: number }) {
-  const tui = await held.box.tui({ ...size, args: ["--agent", "alice"] })
-  await tui.waitFor("Alice")
-  return tui
-}
-
-async function command(tui: Tui, name: string, title: string) {
-  await tui.type(name)
-  await tui.waitFor(title)
-  await tui.send("Enter")
-}
-
-async function ask(tui: Tui, text: string) {
-  await tui.type(text)
-  await tui.waitFor(text)
-  await tui.send("Enter")
-}
 
 const now = (path: string) => readFileSync(join(held.box.project, path), "utf8")
 
@@ -121,7 +77,7 @@ async function choose(tui: Tui, typed: string, row: RegExp) {
 
 test("a proposal is read, taken in part, applied with the user's check, and taken back", async () => {
   held.model.play({ agents: { alice: [handover("Change three files"), heard], audit: [proposal] } })
-  await using tui = await terminal({ cols: 120, rows: 40 })
+  await using tui = await terminal(held, { cols: 120, rows: 40 })
   await ask(tui, "Change it")
   await tui.waitFor(/Heard: .*3 files proposed/)
   await toChanges(tui, /alice → audit Change three files/)
@@ -204,7 +160,7 @@ test("a check that fails is told to be read, in a small terminal too, and one ke
       ],
     },
   })
-  await using tui = await terminal({ cols: 60, rows: 24 })
+  await using tui = await terminal(held, { cols: 60, rows: 24 })
   await ask(tui, "Three")
   await tui.waitFor(/Heard: [^]*1 file\s+proposed/)
   await toChanges(tui, /alice → audit Make it three/)
@@ -233,7 +189,7 @@ test("a child at work is spoken to, and its pass is ended with a word", async ()
       ],
     },
   })
-  await using tui = await terminal({ cols: 100, rows: 30 })
+  await using tui = await terminal(held, { cols: 100, rows: 30 })
   await command(tui, "/pass-over-cancel", "End a pass that runs")
   await tui.waitFor("No pass is running just now.")
   await tui.send("Enter")
@@ -284,7 +240,7 @@ test("at a gate of a flow it is read what was left and what each answer does, an
       ],
     },
   })
-  await using tui = await terminal({ cols: 100, rows: 30 })
+  await using tui = await terminal(held, { cols: 100, rows: 30 })
   await ask(tui, "Run tiny")
   const asked = await tui.waitFor("tiny, accept: accept what was found")
   expect(asked).toContain("Yes it goes on")

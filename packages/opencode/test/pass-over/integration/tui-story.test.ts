@@ -1,50 +1,25 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
-import {
-  call,
-  createModel,
-  createSandbox,
-  gate,
-  hold,
-  reply,
-  say,
-  type Model,
-  type ModelRequest,
-  type Sandbox,
-  type Tui,
-} from "@pass-over/rehearsal"
-import { plugin, storeOf } from "../support/opencode"
+import { join } from "node:path"
+import { call, gate, hold, reply, say, type Tui } from "@pass-over/rehearsal"
+import { storeOf } from "../support/opencode"
+import { ask, command, heard, holdTerminal, terminal } from "../support/terminal"
 
 setDefaultTimeout(180_000)
 
 // The story of a pass from its question to a preference that the next one obeys, in the real terminal, by keys alone.
-const held = {} as { model: Model; box: Sandbox }
-
 const PREFERENCES = `{
   // I want to be asked.
   "pairs": { "alice->audit": { "require_confirmation": true } },
 }
 `
 
-beforeAll(async () => {
-  const server = await plugin()
-  held.model = await createModel()
-  held.box = await createSandbox({
-    model: held.model,
-    plugins: [server],
-    tuiPlugins: [join(dirname(server), "tui.js")],
-    files: { "src/total.ts": "export const a = 1\n", ".opencode/pass-over.json": PREFERENCES },
-  })
-})
-afterAll(async () => {
-  expect(await held.box.dispose()).toEqual([])
-  held.model.stop()
+const held = holdTerminal({
+  files: { "src/total.ts": "export const a = 1\n", ".opencode/pass-over.json": PREFERENCES },
 })
 
 const file = () => join(held.box.project, ".opencode/pass-over.json")
 
-const heard = (request: ModelRequest) => say(`Heard: ${request.result("pass_over")?.split("\n")[0] ?? "nothing"}`)
 const handover = (objective: string) =>
   call("pass_over", { subagent: "audit", objective, reason: "before the release" })
 const objection = call("pass_over_return", {
@@ -54,26 +29,8 @@ const objection = call("pass_over_return", {
 })
 const approval = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
 
-async function terminal(size: { cols: number; rows: number }, env: Record<string, string> = {}) {
-  const tui = await held.box.tui({ ...size, env, args: ["--agent", "alice"] })
-  await tui.waitFor("Alice")
-  return tui
-}
-
-async function command(tui: Tui, name: string, title: string) {
-  await tui.type(name)
-  await tui.waitFor(title)
-  await tui.send("Enter")
-}
-
 const passes = (tui: Tui) => command(tui, "/pass-over", "Passes of this project")
 const preferences = (tui: Tui) => command(tui, "/preferences", "Preferences: who may")
-
-async function ask(tui: Tui, text: string) {
-  await tui.type(text)
-  await tui.waitFor(text)
-  await tui.send("Enter")
-}
 
 /** Closes a dialog. A key that came right behind Escape would be one with it. */
 async function close(tui: Tui, shown: string) {
@@ -89,7 +46,7 @@ test("a pass asks, is approved, ends, is found, is turned off for the next one, 
       audit: [objection, reply(hold(door), approval)],
     },
   })
-  await using tui = await terminal({ cols: 120, rows: 40 })
+  await using tui = await terminal(held, { cols: 120, rows: 40 })
   await passes(tui)
   await tui.waitFor("No passes in this project yet.")
   await close(tui, "No passes in this project yet")
@@ -177,7 +134,7 @@ test("a pass asks, is approved, ends, is found, is turned off for the next one, 
 })
 
 test("a small terminal shows the same; what is typed wrong is said, and what is wrong with a file", async () => {
-  await using tui = await terminal({ cols: 60, rows: 24 })
+  await using tui = await terminal(held, { cols: 60, rows: 24 })
   await passes(tui)
   await tui.waitFor(/alice → audit alice may not pass wo…\s+refused E004\n/)
   await tui.type("approved")
@@ -231,7 +188,7 @@ test("a small terminal shows the same; what is typed wrong is said, and what is 
 test("without a database that can be read, every command says why, and opencode goes on", async () => {
   const broken = join(held.box.data, "broken.db")
   writeFileSync(broken, "this is no database".repeat(1_000))
-  await using tui = await terminal({ cols: 100, rows: 30 }, { PASS_OVER_DB: broken })
+  await using tui = await terminal(held, { cols: 100, rows: 30 }, { PASS_OVER_DB: broken })
   await passes(tui)
   const told = await tui.waitFor(/Pass Over\s+esc/)
   expect(told).toContain("broken.db")

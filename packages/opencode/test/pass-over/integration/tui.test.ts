@@ -1,70 +1,40 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { dirname, join } from "node:path"
-import {
-  call,
-  createModel,
-  createSandbox,
-  gate,
-  hold,
-  reply,
-  say,
-  type Model,
-  type ModelRequest,
-  type Sandbox,
-} from "@pass-over/rehearsal"
-import { plugin, storeOf } from "../support/opencode"
+import { expect, setDefaultTimeout, test } from "bun:test"
+import { call, gate, hold, reply, say, type ModelRequest } from "@pass-over/rehearsal"
+import { storeOf } from "../support/opencode"
+import { heard, holdTerminal, terminal as open } from "../support/terminal"
 
 setDefaultTimeout(120_000)
 
 // The real terminal interface with both halves of the plugin, by keys alone.
-const held = {} as { model: Model; box: Sandbox }
-
-beforeAll(async () => {
-  const server = await plugin()
-  held.model = await createModel()
-  held.box = await createSandbox({
-    model: held.model,
-    plugins: [server],
-    tuiPlugins: [join(dirname(server), "tui.js")],
-    config: {
-      agent: {
-        dora: { mode: "subagent", description: "Digs", prompt: "You dig.", permission: { "*": "allow" } },
-        wren: {
-          mode: "subagent",
-          description: "Does",
-          prompt: "You do.",
-          permission: { "*": "allow", bash: { "echo asked*": "ask" } },
-        },
+const held = holdTerminal({
+  config: {
+    agent: {
+      dora: { mode: "subagent", description: "Digs", prompt: "You dig.", permission: { "*": "allow" } },
+      wren: {
+        mode: "subagent",
+        description: "Does",
+        prompt: "You do.",
+        permission: { "*": "allow", bash: { "echo asked*": "ask" } },
       },
     },
-    files: {
-      "src/total.ts": "export const a = 1\n",
-      ".opencode/pass-over.json": JSON.stringify({
-        // The source of a pair may pass work on, whatever its mode.
-        pairs: { "alice->audit": { require_confirmation: true }, "dora->wren": {} },
-      }),
-    },
-  })
-})
-afterAll(async () => {
-  expect(await held.box.dispose()).toEqual([])
-  held.model.stop()
+  },
+  files: {
+    "src/total.ts": "export const a = 1\n",
+    ".opencode/pass-over.json": JSON.stringify({
+      // The source of a pair may pass work on, whatever its mode.
+      pairs: { "alice->audit": { require_confirmation: true }, "dora->wren": {} },
+    }),
+  },
 })
 
 const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
-const answer = (request: ModelRequest) => say(`Heard: ${request.result("pass_over")?.split("\n")[0] ?? "nothing"}`)
-
-async function terminal() {
-  const tui = await held.box.tui({ cols: 150, rows: 44, args: ["--agent", "alice"] })
-  await tui.waitFor("Alice")
-  return tui
-}
+const terminal = () => open(held, { cols: 150, rows: 44 })
 
 const handover = (objective: string, subagent = "audit") => call("pass_over", { subagent, objective, reason: "test" })
 
 test("a pass asks, is approved by a key, is seen running with its countdown, and one step leads to its child and back", async () => {
   const door = gate()
-  held.model.play({ agents: { alice: [handover("Review the sums"), answer], audit: [reply(hold(door), back)] } })
+  held.model.play({ agents: { alice: [handover("Review the sums"), heard], audit: [reply(hold(door), back)] } })
   await using tui = await terminal()
   await tui.type("Review it")
   await tui.send("Enter")
@@ -116,7 +86,7 @@ test("a no with a word reaches the agent", async () => {
 })
 
 test("a question that is answered elsewhere goes away by itself, and an empty inbox says so", async () => {
-  held.model.play({ agents: { alice: [handover("Answered elsewhere"), answer], audit: [back] } })
+  held.model.play({ agents: { alice: [handover("Answered elsewhere"), heard], audit: [back] } })
   await using tui = await terminal()
   await tui.type("Review it")
   await tui.send("Enter")
@@ -150,7 +120,7 @@ test("what a child of a child needs the user's word for is asked at the root, an
   const told: string[] = []
   held.model.play({
     agents: {
-      alice: [handover("Dig", "dora"), answer],
+      alice: [handover("Dig", "dora"), heard],
       dora: [handover("Do it", "wren"), back],
       wren: [
         call("bash", { command: "echo asked the user", description: "Say so" }),
