@@ -13,7 +13,7 @@ import { deedOption, deeds, fileOption, fileRows, notesOf, type Deed } from "./c
 import { DetailDialog, type Key } from "./detail"
 import { pairName } from "./history-view"
 import { ending, inside } from "./lines"
-import { problemOf, say, tell } from "./say"
+import { attempt, say, tell } from "./say"
 
 export type ChangesInput = {
   api: TuiPluginApi
@@ -24,10 +24,6 @@ export type ChangesInput = {
 }
 
 const TITLE = WORDS.pass.tabs.changes
-
-/** Runs what may fail; a failure is a sentence, and no dialog stays behind that leads nowhere. */
-const attempt = (api: TuiPluginApi, run: () => Promise<void>) =>
-  void run().catch((error: unknown) => tell(api, TITLE, `That did not work: ${problemOf(error)}`))
 
 const titleOf = ({ pass }: ChangesInput, { files, origin }: Proposal) =>
   `${pairName(pass.originating_agent_id, pass.subagent_id)} · ${WORDS.changes.title(files.length, WORDS.changes.origin[origin])}`
@@ -68,7 +64,7 @@ function List(props: { input: ChangesInput; shown: Proposal; current: string | u
     // A second key while it is being done would be about something that was not shown.
     if (state.busy) return
     state.busy = true
-    attempt(api, async () => {
+    attempt(api, TITLE, async () => {
       const said = await carry(props.input, props.shown, deed)
       report(props.input, said, () => showChanges(props.input, `deed ${deed}`))
     })
@@ -153,20 +149,20 @@ function File(props: { input: ChangesInput; shown: Proposal; file: FileView; at:
   const places = stops([file]).length
   const move = (by: number) => setAt((now) => Math.min(Math.max(0, now + by), Math.max(0, places - 1)))
   const decide = (verdict: Verdict) =>
-    attempt(api, async () => {
+    attempt(api, TITLE, async () => {
       const said = await changes.review(pass, shown.change_id, [verdict])
       const now = await changes.of(pass)
       report(input, said, () => now && showFile(input, now, file.path, at()))
     })
-  const start = createMemo(() => fileRows(file, at(), inside("large", size().width)).starts[at()])
+  const made = createMemo(() => fileRows(file, at(), inside("large", size().width)))
   return (
     <DetailDialog
       api={api}
       title={ending(clean(file.path), inside("large", size().width) - 4)}
       head={clean(file.line)}
-      rows={(width) => fileRows(file, at(), width).rows}
+      rows={() => made().rows}
       keys={keysOf({ input, shown, file, at: at() }, move, decide)}
-      at={start()}
+      at={made().starts[at()]}
     />
   )
 }
@@ -182,7 +178,7 @@ function showFile(input: ChangesInput, shown: Proposal, path: string, at = 0) {
 /** What a pass wants to change, or has changed: decided about by file and part, applied as shown, and taken back. */
 export function showChanges(input: ChangesInput, current?: string) {
   const { api, changes, pass } = input
-  attempt(api, async () => {
+  attempt(api, TITLE, async () => {
     const shown = await changes.of(pass)
     if (!shown) return tell(api, TITLE, WORDS.changes.none, input.back)
     api.ui.dialog.replace(() => <List input={input} shown={shown} current={current} />)

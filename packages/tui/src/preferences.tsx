@@ -24,7 +24,7 @@ import {
   written,
   type Step,
 } from "./preferences-view"
-import { problemOf, say, tell } from "./say"
+import { attempt, say, tell } from "./say"
 
 export type PreferencesInput = { api: TuiPluginApi; preferences: Preferences }
 
@@ -33,10 +33,6 @@ type Editing = PreferencesInput & { pair: Explanation; info: SettingInfo; one: E
 const TITLE = "Preferences"
 
 const hint = (api: TuiPluginApi, text: string) => short(text, inside("large", api.renderer.width))
-
-/** Runs what may fail; a failure is a sentence, and no dialog stays behind that leads nowhere. */
-const attempt = (api: TuiPluginApi, run: () => Promise<void>) =>
-  void run().catch((error: unknown) => tell(api, TITLE, `That did not work: ${problemOf(error)}`))
 
 const back = (input: PreferencesInput, { from, to }: Explanation, setting?: string) =>
   showPair(input, from, to, setting)
@@ -75,7 +71,7 @@ async function offer(editing: Editing, value: unknown, refused: (message: string
       options={possible.map((step, index) => stepOption(step, index, pair, api.renderer.width))}
       onSelect={(option) => {
         const step = possible[option.value]
-        if (step) attempt(api, () => save(editing, step))
+        if (step) attempt(api, TITLE, () => save(editing, step))
       }}
     />
   ))
@@ -89,7 +85,7 @@ function ask(editing: Editing, text: string, problem?: string) {
   const submit = (text: string) => {
     const read = typed(info, text)
     if (!read.ok) return ask(editing, text, read.message)
-    attempt(api, () => offer(editing, read.value, (message) => ask(editing, text, message)))
+    attempt(api, TITLE, () => offer(editing, read.value, (message) => ask(editing, text, message)))
   }
   api.ui.dialog.replace(() => (
     <DialogPrompt
@@ -117,7 +113,7 @@ function choose(editing: Editing, options: readonly { title: string; value: unkn
       skipFilter
       options={[...options]}
       current={one.value}
-      onSelect={({ value }) => attempt(api, () => offer(editing, value, refusal(editing)))}
+      onSelect={({ value }) => attempt(api, TITLE, () => offer(editing, value, refusal(editing)))}
     />
   ))
   api.ui.dialog.setSize("large")
@@ -130,7 +126,8 @@ function edit(editing: Editing) {
   const options = choices(editing.info, editing.one)
   if (!options) return ask(editing, written(editing.info, editing.one.value))
   const [only] = options
-  if (only && options.length === 1) return attempt(editing.api, () => offer(editing, only.value, refusal(editing)))
+  if (only && options.length === 1)
+    return attempt(editing.api, TITLE, () => offer(editing, only.value, refusal(editing)))
   choose(editing, options)
 }
 
@@ -162,7 +159,7 @@ function Settings(props: { input: PreferencesInput; pair: Explanation; current: 
 /** What holds for one pair, setting by setting. */
 export function showPair(input: PreferencesInput, from: string, to: string, current?: string) {
   const { api, preferences } = input
-  attempt(api, async () => {
+  attempt(api, TITLE, async () => {
     const pair = await preferences.pair(from, to)
     api.ui.dialog.replace(() => <Settings input={input} pair={pair} current={current} />)
     api.ui.dialog.setSize("large")
@@ -175,7 +172,7 @@ const PROBLEM = "problem"
 export function showPreferences(input: PreferencesInput) {
   const { api, preferences } = input
   const { DialogSelect } = api.ui
-  attempt(api, async () => {
+  attempt(api, TITLE, async () => {
     const { pairs, problem } = await preferences.pairs()
     const broken =
       problem === null ? [] : [{ title: oneLine(problem), value: PROBLEM, category: WORDS.preferences.problem }]

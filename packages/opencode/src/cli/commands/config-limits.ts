@@ -1,10 +1,9 @@
 import { isPlainObject, omit } from "remeda"
 import type { Written } from "../../pass-over/domain/config"
-import { describeProblem, parse } from "../../pass-over/domain/config-check"
-import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
+import { parse } from "../../pass-over/domain/config-check"
 import { resolveLimits, type Limits } from "../../pass-over/domain/limit"
 import type { PassOverPreferences } from "../../pass-over/domain/preference"
-import { writtenAfter } from "../../pass-over/domain/preference-edit"
+import { against, writtenAfter } from "../../pass-over/domain/preference-edit"
 import { editConfig } from "../../pass-over/store/config-edit"
 import { refused, usage, type Invocation } from "../command"
 import { EXIT } from "../exit"
@@ -23,11 +22,7 @@ function placed(group: unknown, [name, ...more]: readonly string[], value: unkno
 function valid(preferences: unknown): PassOverPreferences {
   const parsed = parse(preferences)
   if (parsed.ok) return parsed.preferences
-  throw refused(
-    refuse(PassOverErrorCode.CONFIG_INVALID, parsed.problems.map(describeProblem).join("\n"), {
-      suggestion: parsed.problems[0]?.suggestion ?? "Correct the value and try again.",
-    }),
-  )
+  throw refused(against(parsed.problems))
 }
 
 const flat = ({ tree, ...rest }: Limits): Record<string, unknown> => ({

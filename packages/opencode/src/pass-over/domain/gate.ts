@@ -53,6 +53,9 @@ export type Gate = z.infer<typeof Gate>
 /** The detail of an approval that nobody waits for: a yes is carried out by whoever has the project open. */
 export const AutoApproval = z.looseObject({ auto: z.literal(true), change_id: z.string(), approval: z.string() })
 
+/** Whether nobody waits for the answer to an approval. */
+export const isAuto = ({ detail }: Pick<Gate, "detail">) => AutoApproval.safeParse(detail).success
+
 export type GateAnswer = {
   verdict: GateVerdict
   note: string | null

@@ -42,6 +42,20 @@ function placed(preferences: PassOverPreferences, key: PreferenceKey, group: Gro
   return { ...preferences, [section]: keep ? { ...others, [name]: group } : others }
 }
 
+/** Everything that speaks against preferences as they would be. What to do about one fault alone is its suggestion. */
+export function against(problems: readonly Problem[]): Refusal {
+  const [only] = problems.length === 1 ? problems : []
+  const conflict = problems.every((problem) => problem.code === PassOverErrorCode.PREFERENCE_CONFLICT)
+  return refuse(
+    conflict ? PassOverErrorCode.PREFERENCE_CONFLICT : PassOverErrorCode.CONFIG_INVALID,
+    problems.map((one) => describeProblem(only ? bare(one) : one)).join("\n"),
+    {
+      suggestion: only?.suggestion ?? "Correct it and try again; docs/configuration.md has every setting.",
+      detail: { problems },
+    },
+  )
+}
+
 const bare = ({ suggestion: _suggestion, ...problem }: Problem): Problem => problem
 
 export type Edited = { ok: true; preferences: PassOverPreferences; group: Group } | { ok: false; refusal: Refusal }
@@ -51,20 +65,7 @@ export function edited(preferences: PassOverPreferences, { key, set }: Preferenc
   const group = without({ ...groupOf(preferences, key), ...set })
   const parsed = parse(placed(preferences, key, group))
   if (parsed.ok) return { ok: true, preferences: parsed.preferences, group: groupOf(parsed.preferences, key) }
-  const [only] = parsed.problems.length === 1 ? parsed.problems : []
-  const conflict = parsed.problems.every((problem) => problem.code === PassOverErrorCode.PREFERENCE_CONFLICT)
-  return {
-    ok: false,
-    refusal: refuse(
-      conflict ? PassOverErrorCode.PREFERENCE_CONFLICT : PassOverErrorCode.CONFIG_INVALID,
-      // What to do about one alone is its suggestion; of several each says its own.
-      parsed.problems.map((one) => describeProblem(only ? bare(one) : one)).join("\n"),
-      {
-        suggestion: only?.suggestion ?? "Correct it and try again; docs/configuration.md has every setting.",
-        detail: { problems: parsed.problems },
-      },
-    ),
-  }
+  return { ok: false, refusal: against(parsed.problems) }
 }
 
 /** The places that speak, with an edit made in one of them: what `difference` compares with what holds now. */

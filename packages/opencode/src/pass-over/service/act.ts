@@ -1,4 +1,4 @@
-import { AutoApproval, type Gate, type GateKind } from "../domain/gate"
+import { isAuto, type Gate, type GateKind } from "../domain/gate"
 import { applyOrDrop } from "./change/approved"
 import { releaseOrDrop } from "./deliver"
 import type { Engine, Project } from "./engine"
@@ -14,7 +14,7 @@ type Act = {
 // What follows an answer that nobody waits for.
 const ACTS: readonly Act[] = [
   { kind: "delivery", alone: () => true, carry: releaseOrDrop },
-  { kind: "approval", alone: ({ detail }) => AutoApproval.safeParse(detail).success, carry: applyOrDrop },
+  { kind: "approval", alone: isAuto, carry: applyOrDrop },
 ]
 
 async function act(engine: Engine, project: Project) {

@@ -73,7 +73,7 @@ async function paused<T>(runner: Runner, why: string, work: () => Promise<T>): P
 }
 
 /** Who waits for a pass in line is not idle. Its time goes on, as only that of a person is excepted. */
-async function awake<T>(engine: Engine, runner: Runner, work: () => Promise<T>): Promise<T> {
+async function keepAwake<T>(engine: Engine, runner: Runner, work: () => Promise<T>): Promise<T> {
   const above = waiters(engine.running, runner)
   if (above.length === 0) return work()
   const every = Math.max(1, Math.min(...above.map(({ run }) => run.idle_ms)) / 2)
@@ -146,7 +146,7 @@ async function prepare(engine: Engine, runner: Runner, opened: Opened) {
     }
     await engine.store.actOn(gate.gate_id, engine.clock.now())
   }
-  await paused(runner, "queued", () => awake(engine, runner, () => turn(engine, runner, opened.limits)))
+  await paused(runner, "queued", () => keepAwake(engine, runner, () => turn(engine, runner, opened.limits)))
   runner.start()
 }
 

@@ -1,12 +1,8 @@
 import { expect, test } from "bun:test"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
-import { adopt } from "../../../src/pass-over/service/adopt"
-import { groundOfPass } from "../../../src/pass-over/service/flow-ground"
 import { proposedBy } from "../../../src/pass-over/service/flow-proposal"
 import { tellRun } from "../../../src/pass-over/service/flow-tell"
-import { answerGate } from "../../../src/pass-over/service/gate"
-import { recover, resume, type Alive } from "../../../src/pass-over/service/recover"
 import { changeOf, createFlowTrees, paths, type Play } from "../support/flow-tree"
 import { FILES, LINES, prefer, put, read } from "../support/nested"
 
@@ -400,85 +396,6 @@ test("a result from the cache stood on the same work", async () => {
     expect(state.results["check"]?.passed).toBe(true)
   }
   expect(asked).toEqual(["one\n", "two\n"])
-})
-
-test("whoever takes a run over finds the same work", async () => {
-  const seen: (string | undefined)[] = []
-  const play: Play = {
-    "write#1": ({ tree }) => put(tree, "made.txt", "first\n"),
-    "write#2"({ tree }) {
-      seen.push(read(tree, "made.txt"))
-      put(tree, "more.txt", "second\n")
-    },
-  }
-  using world = createFlowTrees([GATE], FILES, play)
-  const run = await world.start("gate")
-  await world.question(run)
-  using other = createFlowTrees([GATE], {}, play, world)
-  expect(await other.flows.recover(() => "dead")).toBe(1)
-  await other.answer(run, "reject", "more of it")
-  await other.question(run)
-  expect(seen).toEqual(["first\n"])
-  expect(await paths(other, "write#2")).toEqual(["made.txt", "more.txt"])
-})
-
-test("a step whose opencode was killed is done again on the same work, without what it had begun", async () => {
-  const seen: (string | undefined)[] = []
-  const killed = { yet: false }
-  const play: Play = {
-    "first#1": ({ tree }) => put(tree, "made.txt", "one\n"),
-    async "second#1"({ tree }) {
-      seen.push(read(tree, "made.txt"), read(tree, "begun.txt"))
-      put(tree, "begun.txt", "half\n")
-      if (!killed.yet) await new Promise(() => void (killed.yet = true))
-    },
-    "last#1": ({ tree }) => void seen.push(read(tree, "made.txt"), read(tree, "begun.txt")),
-  }
-  using world = createFlowTrees([THREE], FILES, play)
-  const { store, owner_id } = world.engine
-  await store.enter({ owner_id, pid: 1, process_start: "x", host: "x", place: "x" }, 0)
-  const run = await world.start("three")
-  while (!killed.yet) await Bun.sleep(5)
-  using other = createFlowTrees([THREE], {}, play, world)
-  const found = { over: false }
-  const dead: Alive = ({ owner_id: of }) => (of === owner_id ? "dead" : "alive")
-  void recover(other.engine, dead).then(() => (found.over = true))
-  await other.clock.until(() => found.over)
-  expect(await other.flows.recover(dead)).toBe(1)
-  expect((await other.rested(run)).state.status).toBe("completed")
-  expect(seen).toEqual(["one\n", undefined, "one\n", undefined, "one\n", "half\n"])
-  expect(await proposedBy(store, run)).toMatchObject([
-    { pass_over_id: other.made.get("second#1")!.id, files: ["begun.txt", "made.txt"] },
-  ])
-  // What it had begun is kept as its own proposal, with what it stood on.
-  await resume(other.engine, other.project, dead)
-  expect(await paths(world, "second#1")).toEqual(["begun.txt", "made.txt"])
-})
-
-test("a pass that waited for a person when its opencode ended finds the work that it stands on", async () => {
-  const seen: (string | undefined)[] = []
-  const play: Play = {
-    "write#1": ({ tree }) => put(tree, "made.txt", "made\n"),
-    "check#1": ({ tree }) => void seen.push(read(tree, "made.txt")),
-  }
-  using world = createFlowTrees([TWO], FILES, play)
-  prefer(world, { subagents: { inspector: { require_confirmation: true } } })
-  const { store, owner_id } = world.engine
-  await store.enter({ owner_id, pid: 1, process_start: "x", host: "x", place: "x" }, 0)
-  await world.start("two")
-  const waits = async () => (await store.gates({ kind: "confirmation", status: ["pending"] }))[0]
-  while (!(await waits())) await Bun.sleep(5)
-  using other = createFlowTrees([TWO], {}, play, world)
-  const found = { over: false }
-  void recover(other.engine, ({ owner_id: of }) => (of === owner_id ? "dead" : "alive")).then(() => (found.over = true))
-  await other.clock.until(() => found.over)
-  expect(await adopt(other.engine, other.project)).toBe(1)
-  const gate = await waits()
-  await answerGate(other.engine, gate!.gate_id, { verdict: "approve", note: null, by: "ada", surface: "test" })
-  while (seen.length === 0) await Bun.sleep(5)
-  expect(seen).toEqual(["made\n"])
-  const [pass] = (await store.list({})).filter(({ call_id }) => call_id?.includes("check"))
-  expect(await groundOfPass(store, { ...pass!, session_id: "ses_another" })).toEqual([])
 })
 
 test("a step that takes everything back leaves nothing to stand on", async () => {

@@ -1,6 +1,6 @@
 import { approvalOf, type ChangeSet, type Op } from "../../domain/change/change"
 import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
-import { AutoApproval, told, type Gate } from "../../domain/gate"
+import { isAuto, told, type Gate } from "../../domain/gate"
 import type { Pass } from "../../domain/pass"
 import { policyOf, valuesOf } from "../../domain/policy"
 import { standStill, type Engine } from "../engine"
@@ -69,8 +69,6 @@ const ASKED = refuse(
   },
 )
 
-const unasked = (gate: Gate) => AutoApproval.safeParse(gate.detail).success
-
 /**
  * The answer that counts for this one application; a refusal where there is none to wait for. A yes is good for one:
  * after an undo it is asked again. A person's no to exactly this content stands. Where nobody answered, or the answer was
@@ -81,12 +79,12 @@ async function decided(engine: Engine, wanted: NewGate, surface: Surface | undef
     const key = round === 1 ? wanted.key : `${wanted.key}:${round}`
     const { gate } = await openGate(engine, { ...wanted, key })
     // It waits as long as nobody waits for it.
-    if (engine.headless && gate.status === "pending" && unasked(gate)) return ASKED
+    if (engine.headless && gate.status === "pending" && isAuto(gate)) return ASKED
     const answered = await answerTo(engine, gate, surface)
     const first = await engine.store.actOn(answered.gate_id, engine.clock.now())
     if (answered.status === "approved" && first) return answered
     // Whoever comes second to an answer that nobody had to wait for does not write the same again.
-    if (answered.status === "approved" && gate.time_acted === null && unasked(gate)) return ELSEWHERE
+    if (answered.status === "approved" && gate.time_acted === null && isAuto(gate)) return ELSEWHERE
     if (answered.status === "rejected" && answered.answered_by !== null) return answered
     // What was asked just now has its answer, whatever that is; what was answered before is asked once more.
     if (answered.status !== "approved" && gate.status === "pending") return answered

@@ -2,7 +2,6 @@ import { AutoApproval, told, type Gate } from "../../domain/gate"
 import { resultMarks } from "../../domain/marker"
 import type { Pass } from "../../domain/pass"
 import type { Engine, Project } from "../engine"
-import { hears } from "../hears"
 import { applyAndVerify, changeOf, review } from "./act"
 import { approvalFor } from "./apply"
 import { AUTO, rest } from "./auto"
@@ -36,6 +35,12 @@ const written = (deps: ChangeDeps, pass: Pass, gate: Gate): Promise<string> =>
     deps.log("error", "what was approved could not be written", { pass_over_id: pass.id, error: String(error) })
     return `It could not be written: ${error instanceof Error ? error.message : String(error)}`
   })
+
+/** Whether its originator reads of it: not where it has asked for no result, or was not given this one. */
+async function hears({ store }: Pick<Engine, "store">, pass: Pass): Promise<boolean> {
+  if (!pass.return_required || pass.status === "cancelled" || pass.status === "timed_out") return false
+  return (await store.delivery(pass.id))?.status !== "held"
+}
 
 async function tell(engine: Engine, { host }: Project, pass: Pass, text: string) {
   const outcome = await engine.store.outcome(pass.id)
