@@ -1,13 +1,13 @@
+import { configFiles } from "./config-files"
 import { openAudit } from "./pass-over"
 import type { AuditLine } from "./pass-over/domain/audit-log"
 import type { AuditQueryInput } from "./pass-over/domain/audit-query"
 import { resolveAudit } from "./pass-over/domain/config"
 import { PassOverError, PassOverErrorCode } from "./pass-over/domain/errors"
 import type { Audit, RecordInput } from "./pass-over/service/port-audit"
-import { createConfigFiles } from "./pass-over/store/config-file"
 import { projectFile } from "./pass-over/store/config-place"
 import { userName } from "./identity"
-import { databasePath, globalConfigPath } from "./paths"
+import { databasePath } from "./paths"
 
 export type AuditOf = {
   /** The project; the working directory where it is not given. */
@@ -18,11 +18,7 @@ export type AuditOf = {
 /** The audit of a project for as long as `work` takes. For the command line, scripts and other plugins. */
 export async function withAudit<T>(of: AuditOf, work: (audit: Audit) => Promise<T>): Promise<T> {
   const { directory = process.cwd(), path = databasePath() } = of
-  const files = createConfigFiles({
-    project: () => projectFile(directory, directory),
-    global: globalConfigPath(),
-    warn: () => {},
-  })
+  const files = configFiles(() => projectFile(directory, directory))
   const { log_directory } = resolveAudit(files.read())
   const opened = openAudit({ path, directory, log_directory })
   if (!opened.ok) throw new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, opened.problem)

@@ -10,6 +10,14 @@ export const databasePath = () =>
 /** The user's preferences for all projects. */
 export const globalConfigPath = () => join(xdg("XDG_CONFIG_HOME", ".config"), "opencode", "pass-over.json")
 
+const CONFIG_CONTENT = "PASS_OVER_CONFIG_CONTENT"
+
+/** Preferences as text, from whoever starts the process. Nothing where the variable is empty, as a shell clears it. */
+export function configContent() {
+  const text = process.env[CONFIG_CONTENT]
+  return text ? { path: CONFIG_CONTENT, text } : undefined
+}
+
 /** Small files of ours beside the database. */
 export const dataFolder = () => join(dirname(databasePath()), "pass-over")
 

@@ -5,9 +5,9 @@ import { createHooks } from "./hook"
 import { originates } from "./pass-over/domain/policy"
 import { redact, redactDeep } from "./pass-over/domain/secret"
 import type { Log } from "./pass-over/service/port"
-import { createConfigFiles, type ConfigFiles } from "./pass-over/store/config-file"
+import { configFiles } from "./config-files"
+import type { ConfigFiles } from "./pass-over/store/config-file"
 import { projectFile } from "./pass-over/store/config-place"
-import { globalConfigPath } from "./paths"
 import { openProject, type Opened, type Opening } from "./project"
 import { runtime } from "./runtime"
 import { answerAsked, answeredThere } from "./session/asked"
@@ -74,11 +74,10 @@ export function createPlugin({ input, observed }: CoreInput) {
   const log = createLog(client)
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
   const home = homeOf(input.directory) ?? input
-  const files = createConfigFiles({
-    project: () => projectFile(home.directory, home.worktree),
-    global: globalConfigPath(),
-    warn: (message) => tell(client, log, message),
-  })
+  const files = configFiles(
+    () => projectFile(home.directory, home.worktree),
+    (message) => tell(client, log, message),
+  )
   const passOver = runtime(log)
   if (!passOver.ok) tell(client, log, passOver.problem)
   const opened = passOver.ok ? openProject(passOver, { input, client, observed, files, log }) : undefined

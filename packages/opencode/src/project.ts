@@ -3,7 +3,7 @@ import { relative } from "node:path"
 import { keepAuditFiles, type AuditFiles } from "./audit-files"
 import { projectFlows } from "./flow/project"
 import { alive, headless } from "./identity"
-import { resolveAudit, type Written } from "./pass-over/domain/config"
+import { resolveAudit } from "./pass-over/domain/config"
 import { tendGates } from "./pass-over/service/act"
 import { adopt } from "./pass-over/service/adopt"
 import { answered } from "./pass-over/service/deliver"
@@ -14,6 +14,7 @@ import type { Engine, Project } from "./pass-over/service/engine"
 import type { Flows } from "./pass-over/service/flow"
 import { askHeld } from "./pass-over/service/held"
 import type { Log } from "./pass-over/service/port"
+import { allWritten } from "./pass-over/service/preference"
 import { resume } from "./pass-over/service/recover"
 import { forgetPasses } from "./pass-over/service/retention"
 import { attendStarts } from "./pass-over/service/start"
@@ -46,12 +47,6 @@ export type Opened = {
   close(): Promise<void>
 }
 
-const stored = async (engine: Engine, directory: string): Promise<Written> => ({
-  origin: "stored",
-  path: "the stored preferences",
-  preferences: await engine.store.preferences(directory),
-})
-
 // The instance waits for this plugin; what needs the instance has to wait for it in turn.
 const later = (run: () => void) => void setTimeout(run, 300).unref()
 
@@ -75,7 +70,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     get workspaces() {
       return home ? workspacesInside(engine, home, input) : own
     },
-    written: async () => [await stored(engine, directory), ...files.read()],
+    written: () => allWritten(engine, { directory, files: files.read() }),
     logged: auditFiles.logged,
   }
   const flows = projectFlows(engine, project, client, log)

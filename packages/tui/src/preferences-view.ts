@@ -35,7 +35,12 @@ export function pairOption(pair: Explanation, columns: number) {
 
 const NARROW = 80
 const PRODUCT = { agent: "the agent's own", shipped: "shipped" } as Record<string, string>
-const ORIGIN = { stored: "stored", project: "project file", global: "your file" } as Record<string, string>
+const ORIGIN = {
+  environment: "environment",
+  stored: "stored",
+  project: "project file",
+  global: "your file",
+} as Record<string, string>
 
 /** Where a value comes from, in as few words as a row has room for. */
 export function sourceWords({ layer, origin, key }: Explained["source"], width: number): string {

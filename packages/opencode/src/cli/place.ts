@@ -1,10 +1,10 @@
-import { existsSync, lstatSync, realpathSync } from "node:fs"
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs"
 import { dirname, join, parse, sep } from "node:path"
 import type { Written } from "../pass-over/domain/config"
 import { PassOverError } from "../pass-over/domain/errors"
-import { createConfigFiles } from "../pass-over/store/config-file"
+import { configFiles } from "../config-files"
 import { projectFile } from "../pass-over/store/config-place"
-import { globalConfigPath } from "../paths"
+import { configContent, globalConfigPath } from "../paths"
 import { Stop } from "./command"
 import { EXIT, exitFor } from "./exit"
 
@@ -78,13 +78,20 @@ export const configPlaces = (directory: string): ConfigPlace[] => [
   { origin: "global", path: globalConfigPath() },
 ]
 
-/** What the two files say; one that is broken ends the command with its line. */
+export type ConfigText = { origin: Written["origin"]; path: string; text: string | undefined }
+
+/** The texts that preferences are written in, the strongest first; without one where there is no file. */
+export const configTexts = (directory: string): ConfigText[] => {
+  const content = configContent()
+  const files = configPlaces(directory).map(({ origin, path }) => ({ origin, path, text: textOf(path) }))
+  return content ? [{ origin: "environment", ...content }, ...files] : files
+}
+
+export const textOf = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined)
+
+/** What they say; one that is broken ends the command with its line. */
 export function readConfig(directory: string): Written[] {
-  const files = createConfigFiles({
-    project: () => projectConfig(directory),
-    global: globalConfigPath(),
-    warn: () => {},
-  })
+  const files = configFiles(() => projectConfig(directory))
   try {
     return files.read()
   } catch (error) {

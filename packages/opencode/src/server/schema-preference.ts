@@ -14,7 +14,7 @@ const Source = named(
   "Source",
   z.strictObject({
     layer: z.enum(["inline", "pair", "subagent", "defaults", "agent", "shipped", "system"]),
-    origin: z.enum(["stored", "project", "global", "call", "product"]),
+    origin: z.enum(["environment", "stored", "project", "global", "call", "product"]),
     path: z.string().optional(),
     key: z.array(z.string()),
   }),

@@ -49,6 +49,28 @@ test("explain prints value, source and file:line, and what is shadowed", async (
   expect(typo).toContain('There is no agent "adit" here; did you mean `audit`?')
 })
 
+test("what the environment says comes first, is shown with its place, and is validated like a file", async () => {
+  using home = createHome()
+  put(projectFile(home), `{ "defaults": { "timeout_ms": 900000 } }`)
+  process.env.PASS_OVER_CONFIG_CONTENT = `{ "defaults": { "timeout_ms": 7000 } }`
+  const found = await explained(home, "timeout_ms")
+  expect([found.value, found.source.where]).toEqual([7_000, "PASS_OVER_CONFIG_CONTENT:1:17"])
+  expect(found.shadows[0]).toMatchObject({ value: 900_000, where: `${projectFile(home)}:1:17` })
+  expect((await home.run("config", "explain", "alice", "audit")).out).toContain(" PASS_OVER_CONFIG_CONTENT:1:17")
+  expect((await home.run("config", "show")).out).toStartWith(
+    `PASS_OVER_CONFIG_CONTENT\n  defaults.timeout_ms = 7000\n${projectFile(home)}\n`,
+  )
+  expect((await home.run("config", "validate")).out).toStartWith("PASS_OVER_CONFIG_CONTENT is valid.\n")
+
+  process.env.PASS_OVER_CONFIG_CONTENT = `{ "defaults": { "timeout": 7000 } }`
+  const { code, out } = await home.run("config", "validate")
+  expect(code).toBe(EXIT.config)
+  expect(out).toContain('PASS_OVER_CONFIG_CONTENT:1:17 E030 defaults.timeout: unknown setting "timeout"')
+
+  process.env.PASS_OVER_CONFIG_CONTENT = ""
+  expect((await explained(home, "timeout_ms")).value).toBe(900_000)
+})
+
 describe("config set", () => {
   test("writes into the project's file and says what changes for whom; unset takes it back", async () => {
     using home = createHome()

@@ -21,11 +21,16 @@ import {
   type Setting,
 } from "../../src/pass-over/domain/preference"
 
-const ORIGINS = ["stored", "project", "global"] as const
-const PATHS = { stored: "the panel", project: ".opencode/pass-over.json", global: "~/.config/opencode/pass-over.json" }
+const ORIGINS = ["environment", "stored", "project", "global"] as const
+const PATHS = {
+  environment: "PASS_OVER_CONFIG_CONTENT",
+  stored: "the panel",
+  project: ".opencode/pass-over.json",
+  global: "~/.config/opencode/pass-over.json",
+}
 
-const written = (preferences: Record<(typeof ORIGINS)[number], PassOverPreferences>): Written[] =>
-  ORIGINS.map((origin) => ({ origin, path: PATHS[origin], preferences: preferences[origin] }))
+const written = (preferences: Partial<Record<(typeof ORIGINS)[number], PassOverPreferences>>): Written[] =>
+  ORIGINS.map((origin) => ({ origin, path: PATHS[origin], preferences: preferences[origin] ?? {} }))
 
 /** "pair project alice->*": enough to tell any two places apart. */
 const named = ({ layer, origin, key }: Source) => [layer, origin, ...key.slice(1, -1)].join(" ")
@@ -218,7 +223,12 @@ describe("any configuration", () => {
     }
     const inline = said.filter((one) => one.layer === "inline").map((one) => [one.setting, one.value])
     return {
-      written: written({ stored: file("stored"), project: file("project"), global: file("global") }),
+      written: written({
+        environment: file("environment"),
+        stored: file("stored"),
+        project: file("project"),
+        global: file("global"),
+      }),
       agents,
       inline: inline.length > 0 ? (Object.fromEntries(inline) as InlineOverride) : undefined,
     }

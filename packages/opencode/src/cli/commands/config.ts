@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { relative } from "node:path"
 import { configSchema } from "../../pass-over/domain/config-schema"
 import { describeSource, resolveAudit, type Source, type Written } from "../../pass-over/domain/config"
@@ -12,7 +12,7 @@ import { oneLine } from "../clean"
 import type { Command, Invocation } from "../command"
 import { withHistory, workedIn } from "../engine"
 import { EXIT } from "../exit"
-import { configPlaces, readConfig } from "../place"
+import { configTexts, readConfig, textOf, type ConfigText } from "../place"
 import { set, unset } from "./config-set"
 
 /** All places that say something about the project, the strongest first; without a database nothing is stored. */
@@ -25,16 +25,18 @@ async function written(directory: string): Promise<Written[]> {
 const json = (value: unknown) => JSON.stringify(value) ?? ""
 
 /** ".opencode/pass-over.json:12:5", so that a terminal or an editor can jump there. */
-function sourceLine(source: Source, from?: string): string {
-  if (source.origin === "stored" || source.path === undefined) return describeSource(source)
-  const at = existsSync(source.path) ? placeOf(readFileSync(source.path, "utf8"), source.key) : undefined
-  const near = from === undefined ? source.path : relative(from, source.path)
-  const path = near.startsWith("..") ? source.path : near
+const sourceLines = (texts: readonly ConfigText[]) => (source: Source, from?: string) => {
+  const found = texts.find(({ path }) => path === source.path)
+  if (found?.text === undefined) return describeSource(source)
+  const near = from === undefined || found.origin === "environment" ? found.path : relative(from, found.path)
+  const path = near.startsWith("..") ? found.path : near
+  const at = placeOf(found.text, source.key)
   return at ? `${path}:${at.line}:${at.column}` : path
 }
 
 async function runExplain({ out, args: [from = "", to = ""], directory }: Invocation) {
   const known = knownAgents(directory).map((agent) => agent.name)
+  const sourceLine = sourceLines(configTexts(directory))
   const { settings, notes } = explained(from, to, { written: await written(directory), agents: DEFAULTS })
   const hints = [from, to].flatMap((name) => {
     if (known.includes(name)) return []
@@ -73,7 +75,7 @@ async function runShow({ out, directory }: Invocation) {
   }
   for (const { origin, path, preferences } of places) {
     const rows = flat(preferences)
-    const there = origin === "stored" || existsSync(path)
+    const there = origin === "stored" || origin === "environment" || existsSync(path)
     out.line(`${out.paint("bold", path)}${there ? "" : out.paint("dim", " (not there)")}`)
     for (const [key, value] of rows) out.line(`  ${oneLine(key)} = ${oneLine(value)}`)
     if (rows.length === 0 && there) out.line(out.paint("dim", "  says nothing"))
@@ -89,16 +91,17 @@ function flat(value: unknown, path: string[] = []): [string, string][] {
 
 export type Checked = { path: string; faults: Fault[] | undefined }
 
-/** What is wrong with the preferences files; `undefined` where there is no file. */
-export const checked = (directory: string): Checked[] =>
-  configPlaces(directory).map(({ path }) => {
-    if (!existsSync(path)) return { path, faults: undefined }
-    const file = parseConfig(readFileSync(path, "utf8"))
-    return { path, faults: file.ok ? [] : file.faults }
-  })
+function check({ path, text }: Pick<ConfigText, "path" | "text">): Checked {
+  if (text === undefined) return { path, faults: undefined }
+  const parsed = parseConfig(text)
+  return { path, faults: parsed.ok ? [] : parsed.faults }
+}
+
+/** What is wrong with preferences, place by place; `undefined` where there is no file. */
+export const checked = (directory: string): Checked[] => configTexts(directory).map(check)
 
 async function runValidate({ out, directory, args: [given] }: Invocation) {
-  const files = given === undefined ? checked(directory) : [oneFile(given)]
+  const files = given === undefined ? checked(directory) : [check({ path: given, text: textOf(given) })]
   const faulty = files.some(({ faults }) => faults !== undefined && faults.length > 0)
   if (out.json) {
     out.value({
@@ -116,12 +119,6 @@ async function runValidate({ out, directory, args: [given] }: Invocation) {
     }
   }
   return faulty ? EXIT.config : EXIT.ok
-}
-
-function oneFile(path: string): Checked {
-  if (!existsSync(path)) return { path, faults: undefined }
-  const file = parseConfig(readFileSync(path, "utf8"))
-  return { path, faults: file.ok ? [] : file.faults }
 }
 
 export const config: Command = {

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs"
 import { AGENTS } from "../../agent/agent"
 import { nearest } from "../../pass-over/domain/nearest"
 import { checkStored } from "../../pass-over/store/check"
@@ -6,7 +5,7 @@ import { parseConfig } from "../../pass-over/store/config-text"
 import { databasePath } from "../../paths"
 import { knownAgents } from "../agents"
 import { checked } from "../commands/config"
-import { configPlaces } from "../place"
+import { configTexts } from "../place"
 import { fail, ok, warn, type Check, type Finding } from "./finding"
 
 function stored(directory: string): Finding[] {
@@ -35,8 +34,8 @@ export const agents: Check = ({ directory }) => {
   const known = knownAgents(directory)
   const off = AGENTS.filter(({ name }) => known.some((agent) => agent.name === name && agent.disabled))
   const names = known.map((agent) => agent.name)
-  const unknown = configPlaces(directory).flatMap(({ path }) => {
-    const file = existsSync(path) ? parseConfig(readFileSync(path, "utf8")) : undefined
+  const unknown = configTexts(directory).flatMap(({ path, text }) => {
+    const file = text === undefined ? undefined : parseConfig(text)
     if (!file?.ok) return []
     const named = [
       ...Object.keys(file.preferences.pairs ?? {}).flatMap((key) => key.split("->")),

@@ -1,4 +1,4 @@
-import { isDefined, pickBy } from "remeda"
+import { isDefined, pickBy, sortBy } from "remeda"
 import { parse } from "./config-check"
 import {
   AUDIT_DEFAULTS,
@@ -12,13 +12,19 @@ import {
   type Setting,
 } from "./preference"
 
+/** Where preferences may be written down, the strongest first. */
+const ORIGINS = ["environment", "stored", "project", "global"] as const
+
 /** Where preferences were written down. Earlier ones win within a layer. */
 export type Written = {
-  origin: "stored" | "project" | "global"
+  origin: (typeof ORIGINS)[number]
   /** The file, or what to call the place for a person. */
   path: string
   preferences: PassOverPreferences
 }
+
+export const strongestFirst = (written: readonly Written[]): Written[] =>
+  sortBy(written, ({ origin }) => ORIGINS.indexOf(origin))
 
 export type Layer = "inline" | "pair" | "subagent" | "defaults" | "agent" | "shipped" | "system"
 

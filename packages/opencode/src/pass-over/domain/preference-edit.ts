@@ -1,6 +1,6 @@
 import { isDefined, pickBy } from "remeda"
 import { describeProblem, parse, type Problem } from "./config-check"
-import type { Written } from "./config"
+import { strongestFirst, type Written } from "./config"
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import type { PassOverPreferences } from "./preference"
 
@@ -77,5 +77,5 @@ export const writtenAfter = (
   const path = origin === "stored" ? "the stored preferences" : "pass-over.json"
   const known = written.some((one) => one.origin === origin)
   const changed = written.map((one) => (one.origin === origin ? { ...one, preferences } : one))
-  return known ? changed : [{ origin, path, preferences }, ...changed]
+  return known ? changed : strongestFirst([{ origin, path, preferences }, ...changed])
 }

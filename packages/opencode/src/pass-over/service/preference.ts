@@ -1,4 +1,4 @@
-import type { Written } from "../domain/config"
+import { strongestFirst, type Written } from "../domain/config"
 import { difference, explain, knownPairs, type Change, type Explanation } from "../domain/explain"
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import type { AgentInfo } from "../domain/agent"
@@ -9,7 +9,7 @@ import type { Engine } from "./engine"
 /** What is needed to say what holds: the files as they stand, and who is there. */
 export type Scene = {
   directory: string
-  /** The project's and the user's file; what is stored is added here. */
+  /** The project's and the user's file, and what the environment says; what is stored is added here. */
   files: readonly Written[]
   agents: readonly AgentInfo[]
 }
@@ -19,7 +19,7 @@ const STORED = "the stored preferences"
 /** All the places that say something about a project, the strongest first. */
 export async function allWritten(engine: Engine, scene: Pick<Scene, "directory" | "files">): Promise<Written[]> {
   const preferences = await engine.store.preferences(scene.directory)
-  return [{ origin: "stored", path: STORED, preferences }, ...scene.files]
+  return strongestFirst([{ origin: "stored", path: STORED, preferences }, ...scene.files])
 }
 
 const sources = (engine: Engine, written: readonly Written[]) => ({ written, agents: engine.agents.defaults })

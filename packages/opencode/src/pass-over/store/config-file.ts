@@ -9,7 +9,11 @@ export function load(path: string): PassOverPreferences {
   // A pipe or a device in its place would never end.
   if (!statSync(path).isFile())
     throw new PassOverError(PassOverErrorCode.CONFIG_INVALID, `${path} cannot be read: it is not a file`)
-  const file = parseConfig(readFileSync(path, "utf8"))
+  return valid(path, readFileSync(path, "utf8"))
+}
+
+function valid(path: string, text: string): PassOverPreferences {
+  const file = parseConfig(text)
   if (file.ok) return file.preferences
   throw faulty(path, file.faults)
 }
@@ -24,6 +28,7 @@ export function faulty(path: string, faults: readonly Fault[]) {
 }
 
 type Read = { stamp: string; good?: PassOverPreferences; error?: PassOverError }
+type Reading = { stamp: string; parse: () => PassOverPreferences; before: Read | undefined }
 
 const ABSENT = "absent"
 
@@ -46,19 +51,20 @@ export type ConfigFiles = {
 export type ConfigOptions = {
   project: () => string
   global: string
+  /** Preferences that stand in no file, with what to call their place. */
+  content?: { path: string; text: string } | undefined
   /** Told once for each broken state of a file. */
   warn: (message: string) => void
 }
 
-/** The two preferences files of a project, read again whenever they change. */
+/** The two preferences files of a project, read again whenever they change, after what the environment says. */
 export function createConfigFiles(options: ConfigOptions): ConfigFiles {
   const known = new Map<string, Read>()
 
-  function current(path: string): Read {
-    const stamp = stampOf(path)
+  function current(path: string, stamp: string, parse: () => PassOverPreferences): Read {
     const before = known.get(path)
     if (before?.stamp === stamp) return before
-    const now = stamp === ABSENT ? { stamp, good: {} } : read(path, stamp, before)
+    const now = stamp === ABSENT ? { stamp, good: {} } : read(path, { stamp, parse, before })
     if (now.error)
       options.warn(
         `${now.error.message}; ${before?.good ? "what held before holds on" : "no pass is made until it is corrected"}.`,
@@ -67,9 +73,9 @@ export function createConfigFiles(options: ConfigOptions): ConfigFiles {
     return now
   }
 
-  function read(path: string, stamp: string, before: Read | undefined): Read {
+  function read(path: string, { stamp, parse, before }: Reading): Read {
     try {
-      return { stamp, good: load(path) }
+      return { stamp, good: parse() }
     } catch (error) {
       const problem =
         error instanceof PassOverError
@@ -79,11 +85,29 @@ export function createConfigFiles(options: ConfigOptions): ConfigFiles {
     }
   }
 
-  const written = (origin: Written["origin"], path: string): Written => {
-    const { good, error } = current(path)
+  const written = (origin: Written["origin"], path: string, { good, error }: Read): Written => {
     if (!good) throw error
     return { origin, path, preferences: good }
   }
+  const file = (origin: Written["origin"], path: string) =>
+    written(
+      origin,
+      path,
+      current(path, stampOf(path), () => load(path)),
+    )
 
-  return { read: () => [written("project", options.project()), written("global", options.global)] }
+  const environment = ({ path, text }: { path: string; text: string }) =>
+    written(
+      "environment",
+      path,
+      current(path, "set", () => valid(path, text)),
+    )
+
+  return {
+    read: () => [
+      ...(options.content ? [environment(options.content)] : []),
+      file("project", options.project()),
+      file("global", options.global),
+    ],
+  }
 }

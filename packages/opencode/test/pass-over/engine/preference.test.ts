@@ -122,3 +122,29 @@ test("the guide's names are there and do what it says", async () => {
   expect(PassOverConfig.resolvePreference("alice", "audit", undefined, written).timeout_ms).toBe(9_000)
   expect(PassOverConfig.resolvePreference("alice", "audit", { timeout_ms: 5 }, written).timeout_ms).toBe(5)
 })
+
+test("what the environment says stands in front of what is stored, and an edit says that it changes nothing", async () => {
+  using world = createEngineWorld()
+  const { engine } = world
+  const environment: Written = {
+    origin: "environment",
+    path: "PASS_OVER_CONFIG_CONTENT",
+    preferences: { pairs: { "alice->audit": { timeout_ms: 5_000 } } },
+  }
+  const spoken = { ...scene, files: [environment, file] }
+  const edit = { key: pair, set: { timeout_ms: 7_000 } }
+  expect(await preview(engine, spoken, edit)).toMatchObject({ ok: true, changes: [] })
+  expect(await savePreference(engine, { directory: "/project", edit, actor: "ada" })).toMatchObject({ ok: true })
+  const { settings } = await explainPair(engine, spoken, "alice", "audit")
+  expect(settings.find((one) => one.setting === "timeout_ms")).toMatchObject({
+    value: 5_000,
+    where: "pairs.alice->audit.timeout_ms in PASS_OVER_CONFIG_CONTENT",
+    shadows: [
+      { value: 7_000, source: { origin: "stored" } },
+      { value: 9_000, source: { origin: "project" } },
+      {},
+      {},
+      {},
+    ],
+  })
+})

@@ -184,3 +184,22 @@ test("two mentions of one tool call are one pass", async () => {
     ),
   ).toHaveLength(1)
 })
+
+test("what the environment says beats the project's file, for as long as that opencode runs", async () => {
+  const { box, model, store } = held.world
+  use({ defaults: { timeout_ms: 45_000, auto_return: true } })
+  const shorter = JSON.stringify({ defaults: { timeout_ms: 44_000 } })
+  const server = await box.serve({ env: { PASS_OVER_CONFIG_CONTENT: shorter } })
+  model.play({ agents: { alice: [handover("Under the environment"), answerOf], audit: repeat(back) } })
+  const { sessionID } = await server.prompt({ agent: "alice", text: "Go." })
+  const [pass] = await store.list({ session_id: sessionID })
+  expect(pass?.timeout_ms).toBe(44_000)
+  await server.stop()
+
+  const broken = await box.serve({ env: { PASS_OVER_CONFIG_CONTENT: `{ "default": {} }` } })
+  model.play({ agents: { alice: [handover("Under a broken environment"), answerOf] } })
+  const { text } = await broken.prompt({ agent: "alice", text: "Go." })
+  expect(text).toContain("E030")
+  expect(text).toContain('PASS_OVER_CONFIG_CONTENT:1:3 default: unknown setting "default"; did you mean `defaults`?')
+  await broken.stop()
+})

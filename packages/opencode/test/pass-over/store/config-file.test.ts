@@ -313,6 +313,30 @@ describe("the preferences files of a project", () => {
     expect(config.read()[1]?.preferences).toEqual({ defaults: { timeout_ms: 1_000 } })
   })
 
+  test("come after what the environment says, whose faults are named by the variable", () => {
+    using folder = createFolder()
+    const { project, global } = files(folder)
+    put(project, good(2_000))
+    const warnings: string[] = []
+    const open = (text: string) =>
+      createConfigFiles({
+        project: () => project,
+        global,
+        content: { path: "VARIABLE", text },
+        warn: (message) => void warnings.push(message),
+      })
+    expect(open(good(1_000)).read()).toEqual([
+      { origin: "environment", path: "VARIABLE", preferences: { defaults: { timeout_ms: 1_000 } } },
+      { origin: "project", path: project, preferences: { defaults: { timeout_ms: 2_000 } } },
+      { origin: "global", path: global, preferences: {} },
+    ])
+    expect(warnings).toEqual([])
+
+    const broken = open(`{ "speed": 1 }`)
+    for (let time = 0; time < 3; time += 1) expect(thrown(() => broken.read()).code).toBe("E030")
+    expect(warnings).toEqual(['VARIABLE:1:3 speed: unknown setting "speed"; no pass is made until it is corrected.'])
+  })
+
   test("that were taken away while broken are files that are not there", () => {
     using folder = createFolder()
     const { config, project } = files(folder)
