@@ -58,7 +58,7 @@ export type Sandbox = AsyncDisposable & {
   dispose(): Promise<Process[]>
 }
 
-const GRACE_MS = 1_000
+const GRACE_MS = 5_000
 
 const open = new Set<string>()
 

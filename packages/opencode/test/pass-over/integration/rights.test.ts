@@ -80,7 +80,8 @@ async function does(steps: Step[], options: { reply?: "once" | "reject" | "alway
   const answering = (async () => {
     for (;;) {
       const event = await Promise.race([
-        events.until("permission.asked", ({ properties }) => !seen.has(properties.id)),
+        // For as long as the turn takes: most of them never ask.
+        events.until("permission.asked", ({ properties }) => !seen.has(properties.id), 120_000),
         turn.then(
           () => undefined,
           () => undefined,
