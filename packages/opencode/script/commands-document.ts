@@ -7,6 +7,11 @@ const usage = (path: string, { args = [] }: Command) => [path, ...args.map((one)
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
+const forWhom = ({ person }: Command) => {
+  if (person === undefined) return ""
+  return person === true ? " For a person alone." : " What decides is for a person alone."
+}
+
 function one(command: Command, before: string): string[] {
   const path = `${before} ${command.name}`
   if (command.commands) return command.commands.flatMap((below) => one(below, path))
@@ -16,7 +21,7 @@ function one(command: Command, before: string): string[] {
   ]
   return [
     `### \`${usage(path, command)}\``,
-    sentence(command.summary),
+    `${sentence(command.summary)}${forWhom(command)}`,
     ...(named.length > 0 ? [named.map(([name, text]) => `- ${name}: ${text}`).join("\n")] : []),
     ["```sh", ...command.examples, "```"].join("\n"),
   ]

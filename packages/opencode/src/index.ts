@@ -1,5 +1,6 @@
 import type { Hooks, PluginInput, PluginOptions } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
+import { createAgentShells } from "./agent-shell"
 import { createDoor } from "./door"
 
 /** opencode loads this module; everything else begins behind `door.ts`. */
@@ -7,14 +8,21 @@ export default {
   id: "opencode-pass-over",
   server: async (input: PluginInput, option?: PluginOptions): Promise<Hooks> => {
     const door = createDoor(input, { option })
+    const shells = createAgentShells()
     return {
       config: async (config) => door.config(config),
       event: async ({ event }) => door.event(event as unknown as Event),
       tool: door.tools,
       "tool.definition": async ({ toolID }, output) => door.define(toolID, output as { jsonSchema?: unknown }),
-      "tool.execute.before": async (call, { args }) => (await door.hooks())?.before(call, args),
+      "tool.execute.before": async (call, { args }) => {
+        shells.begins(call)
+        await (await door.hooks())?.before(call, args)
+      },
       "tool.execute.after": async (call, output) => (await door.hooks())?.after(call, output),
-      "shell.env": async (input, output) => (await door.hooks())?.shell(input, output),
+      "shell.env": async (input, output) => {
+        shells.mark(input, output.env)
+        ;(await door.hooks())?.shell(input, output)
+      },
       "experimental.session.compacting": async (input, output) => (await door.hooks())?.compacting(input, output),
       "chat.message": async ({ sessionID, agent }, output) => door.message({ sessionID, agent }, output),
       dispose: async () => door.dispose(),

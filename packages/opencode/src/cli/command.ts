@@ -27,6 +27,8 @@ export type Command = {
   /** A command with commands of its own has no work itself. */
   commands?: readonly Command[]
   run?(call: Invocation): Promise<ExitCode>
+  /** It decides in a person's name, or some calls of it do: an agent's shell is refused. */
+  person?: true | ((options: Values) => boolean)
 }
 
 /** Ends a command with a sentence; never with a stack. */

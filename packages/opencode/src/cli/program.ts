@@ -1,5 +1,6 @@
 import { Command as Program, CommanderError } from "commander"
 import { resolve } from "node:path"
+import { byAgent } from "../agent-shell"
 import { PassOverError } from "../pass-over/domain/errors"
 import { Stop, text, type Command, type Context, type Values } from "./command"
 import { clean } from "./clean"
@@ -106,6 +107,18 @@ function tell({ message, suggestion, code }: Failure, out: Output, terminal: Ter
   terminal.writeError(`${clean(message)}\n${suggestion ? `→ ${clean(suggestion)}\n` : ""}`)
 }
 
+/** A child that answers for its user, or widens its own rights, would make every question to a person worthless. */
+function forPerson({ person }: Command, { options, env }: Pick<Context, "env"> & { options: Values }, called: string) {
+  const decides = typeof person === "function" ? person(options) : person
+  if (!decides || !byAgent(env)) return
+  throw new Stop(
+    EXIT.failed,
+    `${called} is for a person, and an agent started this shell.`,
+    `Tell the user what you would do and why; they can call it in a terminal of their own, or as !${called} in opencode. Work is passed on with the tool pass_over.`,
+    "E013",
+  )
+}
+
 const HELP = ["commander.helpDisplayed", "commander.help", "commander.version"]
 
 /** Carries out one command line and says with what to exit. It never throws and never shows a stack. */
@@ -119,6 +132,7 @@ export async function execute(argv: readonly string[], world: World): Promise<Ex
   const program = build(world, said, async (command, { args, options }) => {
     const directory = real(resolve(world.directory, text(options, "directory") ?? "."))
     const context: Context = { out, directory, env: world.env, now: world.now }
+    forPerson(command, { options, env: world.env }, meant(program, argv))
     if (command.run) done.code = await command.run({ ...context, args, options })
   })
   try {

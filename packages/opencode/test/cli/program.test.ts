@@ -128,3 +128,17 @@ test("a broken preferences file ends commands that need it with its line, and no
   )
   expect((await home.run("list")).code).toBe(0)
 })
+
+test("a shell that an agent has started decides nothing, unless it works on another database", async () => {
+  using home = createHome()
+  process.env.PASS_OVER_SHELL = home.database
+  const no = await home.run("config", "set", "audit", "can_modify_files", "true")
+  expect([no.code, no.err]).toEqual([
+    EXIT.failed,
+    "pass-over config set is for a person, and an agent started this shell.\n→ Tell the user what you would do and why; they can call it in a terminal of their own, or as !pass-over config set in opencode. Work is passed on with the tool pass_over.\n",
+  ])
+  expect((await home.run("review", "x", "--accept", "*", "--json")).json()).toMatchObject({ error: { code: "E013" } })
+  expect((await home.run("config", "show")).code).toBe(EXIT.ok)
+  process.env.PASS_OVER_SHELL = "/another.db"
+  expect((await home.run("config", "set", "audit", "can_modify_files", "true")).code).toBe(EXIT.ok)
+})

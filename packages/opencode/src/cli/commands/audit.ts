@@ -223,6 +223,7 @@ export const audit: Command = {
     },
     {
       name: "prune",
+      person: true,
       summary:
         "remove what is over for longer than audit.retention_days: audit lines, passes with their contexts and results, runs of flows, and contents of files that nothing refers to",
       options: [
@@ -234,6 +235,7 @@ export const audit: Command = {
     },
     {
       name: "restore",
+      person: true,
       summary: "rebuild a lost database from the log files",
       options: [{ flags: "--force", text: "also from files that are not in order" }],
       examples: ["pass-over audit restore"],

@@ -144,6 +144,7 @@ const takeBack = (call: Invocation) =>
 
 export const review: Command = {
   name: "review",
+  person: ({ accept, reject, rework }) => [accept, reject, rework].some((given) => given !== undefined),
   summary: "show what a pass wants to change, and accept or decline files and hunks",
   args: [PASS],
   options: [
@@ -164,6 +165,7 @@ export const review: Command = {
 
 export const apply: Command = {
   name: "apply",
+  person: true,
   summary: "write what was accepted of a pass, all of it or nothing",
   args: [PASS],
   options: [{ flags: "--all", text: "accept first what nobody has decided about" }],
@@ -173,6 +175,7 @@ export const apply: Command = {
 
 export const undo: Command = {
   name: "undo",
+  person: true,
   summary: "take back exactly what was applied; the last of this project without an id, and once more to bring it back",
   args: [{ name: "[id]", text: PASS.text }],
   examples: ["pass-over undo", "pass-over undo 3f9c21aa"],

@@ -131,6 +131,7 @@ const SETTING = { name: "<setting>", text: "one of docs/configuration.md" }
 
 export const set: Command = {
   name: "set",
+  person: true,
   summary: "write a setting into the project's pass-over.json; comments and order stay",
   args: [WHERE, SETTING, { name: "<value>", text: "true, 90000, only_issues …" }],
   options: OPTIONS,
@@ -145,6 +146,7 @@ export const set: Command = {
 
 export const unset: Command = {
   name: "unset",
+  person: true,
   summary: "take a setting away, or all of a pair or subagent, so that the next place decides",
   args: [WHERE, { name: "[setting]", text: "one of docs/configuration.md; without it, all of them" }],
   options: OPTIONS,

@@ -230,6 +230,7 @@ const list: Command = {
 
 const start: Command = {
   name: "run",
+  person: true,
   summary: "start a flow; an opencode carries it, and is started where none is open",
   args: [
     { name: "<flow>", text: "its name" },
@@ -258,6 +259,7 @@ const validate: Command = {
 
 const simple = (type: "pause" | "resume", summary: string): Command => ({
   name: type,
+  person: true,
   summary,
   args: [RUN],
   examples: [`pass-over flow ${type} 3f9c21aa77d0`],
@@ -266,6 +268,7 @@ const simple = (type: "pause" | "resume", summary: string): Command => ({
 
 const cancel: Command = {
   name: "cancel",
+  person: true,
   summary: "end a run; what its steps left is kept",
   args: [RUN, { name: "[reason...]", text: "why" }],
   examples: ["pass-over flow cancel 3f9c21aa77d0 not needed any more"],
@@ -276,6 +279,7 @@ const STEP = { name: "<step>", text: "the id of a step" }
 
 const retry: Command = {
   name: "retry",
+  person: true,
   summary: "do a run again from a step on",
   args: [RUN, STEP],
   examples: ["pass-over flow retry 3f9c21aa77d0 write"],
@@ -284,6 +288,7 @@ const retry: Command = {
 
 const skip: Command = {
   name: "skip",
+  person: true,
   summary: "leave a step out, with a reason",
   args: [RUN, STEP, { name: "<reason...>", text: "why; the next steps are told" }],
   options: [{ flags: "--note <text>", text: "a word about it" }],

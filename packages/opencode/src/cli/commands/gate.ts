@@ -136,6 +136,7 @@ export const inbox: Command = {
 
 export const approve: Command = {
   name: "approve",
+  person: true,
   summary: "say yes to a question of the inbox",
   args: [ID, NOTE],
   options: [{ flags: "--note <text>", text: "a word about it" }],
@@ -145,6 +146,7 @@ export const approve: Command = {
 
 export const reject: Command = {
   name: "reject",
+  person: true,
   summary: "say no to a question of the inbox",
   args: [ID, NOTE],
   options: [{ flags: "--note <text>", text: "why" }],
@@ -154,6 +156,7 @@ export const reject: Command = {
 
 export const question: Command = {
   name: "question",
+  person: true,
   summary: "answer a question of the inbox with a question of your own",
   args: [ID, { name: "<text...>", text: "what you want to know first" }],
   examples: ["pass-over question 5b1e77c0 why not the smaller change?"],

@@ -36,6 +36,7 @@ async function runOpen({ out, options }: Invocation) {
 
 export const open: Command = {
   name: "open",
+  person: true,
   summary: "open the panel in the browser",
   options: [{ flags: "--print", text: "only print the link" }],
   examples: ["pass-over open", "pass-over open --print"],

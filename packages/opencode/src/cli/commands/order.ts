@@ -39,6 +39,7 @@ async function ask(call: Invocation, kind: "cancel" | "message", words: string) 
 
 export const cancel: Command = {
   name: "cancel",
+  person: true,
   summary: "end a running pass; what it did so far is kept",
   args: [
     { name: "<id>", text: "the id of a pass, or enough of its beginning or end" },
@@ -50,6 +51,7 @@ export const cancel: Command = {
 
 export const message: Command = {
   name: "message",
+  person: true,
   summary: "say something to the agent of a running pass",
   args: [
     { name: "<id>", text: "the id of a pass, or enough of its beginning or end" },

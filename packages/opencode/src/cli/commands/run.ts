@@ -165,6 +165,7 @@ async function begin(call: Invocation): Promise<ExitCode> {
 
 export const run: Command = {
   name: "run",
+  person: true,
   summary: "pass work to an agent from a script or a shell, and wait for the result",
   args: [
     { name: "<agent>", text: "who shall do it" },

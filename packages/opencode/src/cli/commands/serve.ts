@@ -49,6 +49,7 @@ async function runServe(call: Invocation) {
 
 export const serve: Command = {
   name: "serve",
+  person: true,
   summary: "run the API and the panel; started by itself where it is needed",
   options: [
     { flags: "--port <number>", text: "a port of your own choice; otherwise the last one, or any that is free" },

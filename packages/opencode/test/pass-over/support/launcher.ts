@@ -3,7 +3,7 @@ import type { Sandbox } from "@pass-over/rehearsal"
 
 export type Launched = { code: number; out: string; err: string; json(): unknown }
 
-const LAUNCHER = join(import.meta.dir, "../../../bin/pass-over.mjs")
+export const LAUNCHER = join(import.meta.dir, "../../../bin/pass-over.mjs")
 
 /** `pass-over …` in a sandbox's project, started by Node and run by opencode's own binary, as its users do. */
 export async function passOver(box: Sandbox, ...argv: string[]): Promise<Launched> {
