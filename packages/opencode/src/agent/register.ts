@@ -1,8 +1,9 @@
+import { uniform, type Action, type Rule } from "../pass-over/domain/right"
 import { AGENTS, MODEL_AGENT, type HostAgent, type Mode } from "./agent"
 
 type Rules = Record<string, unknown>
 
-export type HostConfig = { agent?: Record<string, HostAgent | undefined> }
+export type HostConfig = { agent?: Record<string, HostAgent | undefined>; permission?: unknown }
 
 /** The agents that opencode itself brings. The hidden ones have no tools and are left alone. */
 const NATIVE: Record<string, "primary" | "subagent"> = {
@@ -27,6 +28,20 @@ const LENT: HostAgent = {
 const long = (permission: unknown): Rules => {
   if (typeof permission === "string") return { "*": permission }
   return typeof permission === "object" && permission !== null ? { ...permission } : {}
+}
+
+const ACTIONS: readonly unknown[] = ["allow", "ask", "deny"]
+const isAction = (word: unknown): word is Action => ACTIONS.includes(word)
+
+/** The host's own reading of its configuration; its agents begin with everything allowed. */
+function rulesOf(...permissions: readonly unknown[]): Rule[] {
+  const entries = permissions.flatMap((permission) => Object.entries(long(permission)))
+  const written = entries.flatMap(([permission, said]) =>
+    (typeof said === "string" ? [["*", said] as const] : Object.entries(long(said))).flatMap(([pattern, action]) =>
+      isAction(action) ? [{ permission, pattern, action }] : [],
+    ),
+  )
+  return [{ permission: "*", pattern: "*", action: "allow" }, ...written]
 }
 
 // A rule that the user wrote stays as it is and where it is. Ours go to the end, where the last match wins.
@@ -63,7 +78,9 @@ export function register(config: HostConfig, originates: (name: string, mode: Mo
     const agent = agents[name]
     if (HIDDEN.includes(name) || agent?.disable) continue
     const mode = agent?.mode ?? NATIVE[name] ?? "all"
-    if (originates(name, mode)) originators.add(name)
+    // Whoever may not pass work on at all has the host's own way of delegating, and a mention leads there.
+    const barred = uniform(rulesOf(config.permission, agent?.permission), "pass_over") === "deny"
+    if (originates(name, mode) && !barred) originators.add(name)
     agents[name] = {
       ...agent,
       permission: withRules(long(agent?.permission), visibility(originators.has(name))),

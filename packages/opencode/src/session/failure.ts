@@ -7,11 +7,15 @@ type HostError = NonNullable<AssistantMessage["error"]>
 const message = (error: HostError) =>
   "message" in error.data && typeof error.data.message === "string" ? error.data.message : error.name
 
+export const STOPPED: Failure = {
+  code: PassOverErrorCode.CANCELLED,
+  message: "its session was stopped",
+  final: true,
+}
+
 /** What an error on a child's message means for its pass. */
 export function toFailure(error: HostError): Failure {
-  if (error.name === "MessageAbortedError") {
-    return { code: PassOverErrorCode.CANCELLED, message: "its session was stopped", final: true }
-  }
+  if (error.name === "MessageAbortedError") return STOPPED
   if (error.name === "ProviderAuthError") {
     return {
       code: PassOverErrorCode.SUBAGENT_CRASHED,

@@ -5,12 +5,12 @@ import { passOverMarker } from "../pass-over/domain/marker"
 import type { Pass } from "../pass-over/domain/pass"
 import type { Host, Progress, Prompt, Rest, ToolCall } from "../pass-over/service/port-host"
 import { call, type Client } from "./client"
-import { toFailure } from "./failure"
+import { STOPPED, toFailure } from "./failure"
 import { readFiles } from "./files"
 import { toMessage } from "./message-v2"
 import { nearby } from "./nearby"
 import { askSmallModel } from "./small-model"
-import { parseModel } from "./host-model"
+import { modelName, parseModel } from "./host-model"
 import type { Observed } from "./observed"
 import { partID, resultMessageID } from "./id"
 import { bringResult } from "./result-message"
@@ -28,7 +28,9 @@ async function prompt(client: Client, input: Prompt): Promise<Rest> {
     parts: [{ type: "text", text: input.text }],
   })
   if (data?.info.error) return { failure: toFailure(data.info.error) }
-  if (data) return {}
+  if (data?.info.finish !== undefined) return {}
+  // Stopped while its provider made it wait: the host says neither what was wrong nor that it is over.
+  if (data) return { failure: STOPPED }
   const gone = response?.status === 404
   return {
     session_gone: gone,
@@ -50,12 +52,13 @@ function createReading({ client, observed }: HostOptions): Reading {
 
   const loadAgents = async () => {
     const list = await call("list its agents", client.app.agents())
-    return list.map(({ name, mode, description, hidden, permission }) => ({
+    return list.map(({ name, mode, description, hidden, permission, model, variant }) => ({
       name,
       mode,
       description,
       hidden,
       rules: permission,
+      model: model && modelName({ ...model, variant }),
     }))
   }
 
@@ -195,11 +198,14 @@ export function createHost(options: HostOptions): Host {
       await client.tui.showToast({ title: "Pass Over", message: text, variant: issues ? "warning" : "success" })
     },
 
+    // A no would take every other question of the session with it. Nobody acts on this yes: it was answered elsewhere.
     dismiss: async (session_id, permission) => {
       for (const request of observed.questions(session_id, permission)) {
-        await client.permission.reply({ requestID: request, reply: "reject" })
+        await client.permission.reply({ requestID: request, reply: "once" })
       }
     },
+
+    refused: (session_id) => observed.refused(session_id),
 
     close: (session_id, text, metadata) => close(options, { session_id, text, metadata }),
 
@@ -221,6 +227,11 @@ export function createHost(options: HostOptions): Host {
     hasMessage: async (session_id, message_id) => {
       const { data } = await client.session.message({ sessionID: session_id, messageID: message_id })
       return data !== undefined
+    },
+
+    undone: async (session_id) => {
+      const { data } = await client.session.get({ sessionID: session_id })
+      return data?.revert !== undefined
     },
 
     deliver: (message) => bringResult(client, message),

@@ -18,6 +18,8 @@ export type Observed = {
   readonly views: Views
   /** The permission questions of a session that nobody has answered yet. */
   questions(session_id: string, permission?: string): string[]
+  /** The permission whose question was said no to a moment ago: every other one of that session went with it. */
+  refused(session_id: string): string | undefined
   /** A session's todos, where it was seen from its beginning. */
   todos(session_id: string): Todo[] | undefined
   /** Keeps what a session says from now on, behind what it has said before; to be called before its next prompt. */
@@ -92,12 +94,38 @@ function transcribe(watched: ReadonlyMap<string, Watched>, event: Event) {
 
 type Question = { session_id: string; permission: string }
 
-function ask(questions: Map<string, Question>, event: Event) {
-  if (event.type === "permission.asked") {
-    const { id, sessionID, permission } = event.properties
-    questions.set(id, { session_id: sessionID, permission })
+// The host tells the question that was answered first, and those that it takes along in the same moment.
+const TOGETHER_MS = 500
+
+function createQuestions() {
+  const open = new Map<string, Question>()
+  const refused = new Map<string, { permission: string; at: number }>()
+  const justNow = (session_id: string) => {
+    const last = refused.get(session_id)
+    return last && performance.now() - last.at < TOGETHER_MS ? last.permission : undefined
   }
-  if (event.type === "permission.replied") questions.delete(event.properties.requestID)
+  return {
+    hear(event: Event) {
+      if (event.type === "permission.asked") {
+        const { id, sessionID, permission } = event.properties
+        open.set(id, { session_id: sessionID, permission })
+        // Whatever went before, what is asked from now on is answered for itself.
+        refused.delete(sessionID)
+      }
+      if (event.type !== "permission.replied") return
+      const { requestID, sessionID, reply } = event.properties
+      const permission = open.get(requestID)?.permission
+      open.delete(requestID)
+      if (reply !== "reject" || permission === undefined || justNow(sessionID) !== undefined) return
+      if (refused.size >= MOST_SESSIONS) refused.clear()
+      refused.set(sessionID, { permission, at: performance.now() })
+    },
+    of: (session_id: string, permission?: string) =>
+      [...open]
+        .filter(([, of]) => of.session_id === session_id && (permission === undefined || of.permission === permission))
+        .map(([id]) => id),
+    refused: justNow,
+  }
 }
 
 function call(tools: Map<string, ToolPart>, event: Event) {
@@ -113,14 +141,14 @@ function call(tools: Map<string, ToolPart>, event: Event) {
 export function createObserved(): Observed {
   const seen: Seen = { sessions: new Map(), todos: new Map() }
   const tools = new Map<string, ToolPart>()
-  const questions = new Map<string, Question>()
+  const questions = createQuestions()
   const watched = new Map<string, Watched>()
 
   return {
     hear(event) {
       sessions(seen, event)
       transcribe(watched, event)
-      ask(questions, event)
+      questions.hear(event)
       call(tools, event)
     },
     session: (session) => remember(seen.sessions, session),
@@ -128,10 +156,8 @@ export function createObserved(): Observed {
     rules: (session_id) => seen.sessions.get(session_id)?.rules,
     tool: (session_id, call_id) => tools.get(`${session_id} ${call_id}`),
     views: createViews(),
-    questions: (session_id, permission) =>
-      [...questions]
-        .filter(([, of]) => of.session_id === session_id && (permission === undefined || of.permission === permission))
-        .map(([id]) => id),
+    questions: questions.of,
+    refused: questions.refused,
     todos: (session_id) => seen.todos.get(session_id),
     watch: (session_id, before = []) => void watched.set(session_id, watching(before)),
     past: (event) =>

@@ -1,6 +1,7 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { z } from "zod"
 import type { Caller } from "../pass-over/service/api-send"
+import { modelName } from "../session/host-model"
 import { toMessage, type Stored } from "../session/message-v2"
 
 // What the host's context carries beyond its published type. None of it is relied on: what is missing is asked for.
@@ -32,7 +33,7 @@ export function callerOf(context: ToolContext): Omit<Caller, "by"> {
     session_id: context.sessionID,
     message_id: context.messageID,
     call_id: known.callID ?? null,
-    model: model ? `${model.providerID}/${model.id}${variant ? `#${variant}` : ""}` : null,
+    model: model ? modelName({ providerID: model.providerID, modelID: model.id, variant }) : null,
     // The host has the history in its hands already; reading it again would cost a request.
     ...(messages ? { history: () => (messages as unknown as Stored[]).map(toMessage) } : {}),
   }

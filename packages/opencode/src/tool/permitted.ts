@@ -3,6 +3,7 @@ import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/err
 import { evaluate } from "../pass-over/domain/right"
 import type { Engine, Project } from "../pass-over/service/engine"
 import { rightToPass } from "../pass-over/service/right"
+import { inTurn, put } from "./turn"
 
 type World = { engine: Engine; project: Project; context: ToolContext }
 
@@ -31,7 +32,8 @@ export async function permitted(
   // The host's own way to its rules is a long one, and nearly always ends with a yes.
   if (await open(world, patterns).catch(() => false)) return undefined
   try {
-    await context.ask({ permission: "pass_over", patterns, always: patterns, metadata: { from, to } })
+    const question = { permission: "pass_over", patterns, always: patterns, metadata: { from, to } }
+    await inTurn(context.sessionID, () => put(context, world.project.host, question))
     return "asked"
   } catch (error) {
     // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.

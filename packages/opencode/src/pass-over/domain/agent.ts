@@ -7,6 +7,8 @@ export const AgentInfo = z.strictObject({
   mode: z.enum(["primary", "subagent", "all"]),
   description: z.string().optional(),
   hidden: z.boolean().optional(),
+  /** What it is made to work with: "provider/model" or "provider/model#variant". */
+  model: z.string().optional(),
   /** What it may do, in the host's own rules. */
   rules: z
     .array(z.strictObject({ permission: z.string(), pattern: z.string(), action: z.enum(["allow", "ask", "deny"]) }))

@@ -51,7 +51,7 @@ function newPass(
     // A result that nobody requires is not waited for either.
     wait: (ask.wait ?? true) && (ask.return_required ?? true),
     auto_apply_on_success: values.auto_apply,
-    model: ask.model ?? caller.model,
+    model: granted.model,
     // A nested pass never outlives its caller's deadline.
     timeout_ms: Math.max(1, Math.floor(Math.min(allowedTime(values), left ?? granted.limits.tree.time_ms ?? Infinity))),
     context_bytes,
@@ -238,7 +238,7 @@ export async function send(engine: Engine, project: Project, caller: Caller, ask
       files: ask.files ?? [],
       given: ask.given,
       now: engine.clock.now(),
-      model: ask.model,
+      model: granted.model,
       history: caller.history,
       changed: new Set(below.keys()),
     },

@@ -8,6 +8,7 @@ import type { Answered, Told } from "./answers"
 import { awake } from "./awake"
 import type { Engine, Project } from "./engine"
 import { openGate } from "./gate"
+import { putOff } from "./undone"
 import type { Commit, Delivery, Outcome } from "./port"
 
 const ASKED =
@@ -111,6 +112,7 @@ export async function bring(engine: Engine, project: Project, { pass, delivery, 
     await delivered(engine, project, pass.id, delivery.message_id)
     return true
   }
+  if (await putOff(engine, project, pass.session_id, () => bringQuietly(engine, project, pass))) return false
   const message_id = project.host.messageID(pass.id)
   if (!(await engine.store.take({ pass_over_id: pass.id, owner_id: engine.owner_id, from: delivery, message_id })))
     return false
@@ -133,12 +135,22 @@ export async function bring(engine: Engine, project: Project, { pass, delivery, 
   return true
 }
 
+/** What waits to be brought as a message. */
+async function waiting(engine: Engine, pass: Pass): Promise<Delivery | undefined> {
+  const deliveries = await engine.store.deliveries(pass.session_id)
+  return deliveries.find((one) => one.pass_over_id === pass.id && one.mode === "message" && one.status === "pending")
+}
+
 /** Brings the result of a pass that nobody waits for, as soon as it is there. */
 export async function bringWhenDone(engine: Engine, project: Project, pass: Pass) {
-  const deliveries = await engine.store.deliveries(pass.session_id)
-  const delivery = deliveries.find((waiting) => waiting.pass_over_id === pass.id)
-  if (!delivery || delivery.mode !== "message" || delivery.status !== "pending") return
-  await bring(engine, project, { pass, delivery, start: await awake(engine, pass.session_id) })
+  const delivery = await waiting(engine, pass)
+  if (delivery) await bring(engine, project, { pass, delivery, start: await awake(engine, pass.session_id) })
+}
+
+/** The same, for whoever has just taken back what it was asked for with: no model is woken by it. */
+async function bringQuietly(engine: Engine, project: Project, pass: Pass) {
+  const delivery = await waiting(engine, pass)
+  if (delivery) await bring(engine, project, { pass, delivery, start: false })
 }
 
 /** Asks a person whether a result may reach its originator; nobody waits for the answer here. */

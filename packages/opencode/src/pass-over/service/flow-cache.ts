@@ -44,7 +44,7 @@ export async function recall(
     wanted.ask,
   )
   if (!granted.ok || !granted.granted.policy.values.result_cache) return undefined
-  const { task, ask, print } = wanted
+  const { task, print } = wanted
   const { id: _number, ...handoff } = task.handoff.handoff
   const key = engine.hash(
     JSON.stringify({
@@ -54,7 +54,7 @@ export async function recall(
       instructions: task.instructions,
       handoff,
       request: task.request ?? null,
-      model: ask.model ?? run.model,
+      model: granted.granted.model,
       policy: granted.granted.policy.values,
       files: task.files.map((path) => [path, files.hash(path) ?? null]),
       stands_on: print,

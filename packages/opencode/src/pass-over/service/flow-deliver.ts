@@ -4,6 +4,7 @@ import type { Engine, Project } from "./engine"
 import { tellRun } from "./flow-tell"
 import type { FlowDelivery, FlowEnd, FlowRun } from "./port-flow"
 import { dead, type Alive } from "./recover"
+import { putOff } from "./undone"
 
 /** A tool call that waits for the end of a run. */
 export type Waiter = { session_id: string; call_id: string | null }
@@ -27,11 +28,14 @@ type Bringing = { run: FlowRun; state: RunState; delivery: FlowDelivery; start: 
  * Brings the end of a run into the session that started it, as one message. Its id is written down before it is sent, so
  * that whoever comes after a crash can see whether it arrived.
  */
-export async function bringEnd(engine: Engine, { host }: Project, { run, state, delivery, start }: Bringing) {
+export async function bringEnd(engine: Engine, project: Project, bringing: Bringing): Promise<boolean> {
+  const { run, state, delivery, start } = bringing
   const { session_id, message_id: earlier } = delivery
+  const { host } = project
   const arrived = (message_id: string | null) =>
     engine.store.flowDelivered({ of: delivery, message_id, at: engine.clock.now() })
   if (earlier !== null && (await host.hasMessage(session_id, earlier))) return arrived(earlier)
+  if (await putOff(engine, project, session_id, () => bringEnd(engine, project, { ...bringing, start: false }))) return false
   const message_id = host.messageID(`${run.run_id}:${delivery.seq}`)
   if (!(await engine.store.takeFlowDelivery({ from: delivery, owner_id: engine.owner_id, message_id }))) return false
   const text = await messageText(engine, run, state)

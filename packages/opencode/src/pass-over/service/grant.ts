@@ -65,6 +65,8 @@ export type Granted = {
   limits: Limits
   /** The pass that this one continues. */
   earlier: Earlier | undefined
+  /** What the call names, else what the subagent is made to work with, else the originator's own. */
+  model: string | null
 }
 
 const normal = (objective: string) => objective.replaceAll(/\s+/g, " ").trim().toLowerCase()
@@ -128,6 +130,7 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
     objective_hash,
     limits,
     earlier,
+    model: ask.model ?? agents.find(({ name }) => name === ask.subagent)?.model ?? caller.model,
   }
   return { ok: true as const, granted }
 }

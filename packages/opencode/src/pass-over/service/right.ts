@@ -142,8 +142,10 @@ export const rightToPass = ({ own }: Pick<Rights, "own">, patterns: readonly str
 export function startingRules({ own, above, last }: Rights): Rule[] {
   const named = new Set([own, ...above].flatMap(({ rules }) => rules.map((rule) => rule.permission)))
   const permissions = [...named].filter((permission) => !ours(permission))
+  const unused = OURS.filter((permission) => uniform(own.rules, permission) === "deny")
   return [
     ...fences(own, above, [...KNOWN.filter((name) => !named.has(name)), ...permissions]),
+    ...unused.map(deny),
     deny("task"),
     // Its description is the longest but one. The host spares its own subagents it too, unless they ask for it.
     ...(own.rules.some(({ permission }) => permission === "todowrite") ? [] : [deny("todowrite")]),

@@ -191,3 +191,18 @@ test("an outcome says when it reached its originator, and not when it was settle
   await settle(40)
   expect((await world.engine.store.outcome(silent.pass.id))?.output.metadata.returned_at).toBeUndefined()
 })
+
+test("while the user has taken back a part of the session a result waits, and then wakes no model", async () => {
+  using world = createEngineWorld()
+  audited(world)
+  world.host.takenBack.add("ses_root")
+  const runner = await started(world, { wait: false })
+  await outcomeOf(world, runner)
+  await settle(40)
+  await world.clock.advance(60_000)
+  expect(world.host.delivered).toEqual([])
+  expect(await world.engine.store.undelivered("/project")).toHaveLength(1)
+  world.host.takenBack.clear()
+  await world.clock.advance(60_000)
+  expect(world.host.delivered).toMatchObject([{ session_id: "ses_root", start: false }])
+})

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test"
+import { uniform } from "../../../src/pass-over/domain/right"
 import { rightsOf, startingRules } from "../../../src/pass-over/service/right"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import type { InlineOverride, PassOverPreferences } from "../../../src/pass-over/domain/preference"
@@ -72,4 +73,19 @@ test("what a call has said of its own chain no pair lifts", async () => {
   const pairs = { "scout->audit": { max_chain_depth: 4 }, "audit->inspector": { max_chain_depth: 4 } }
   expect((await third({ pairs })).open).toBe(true)
   expect((await third({ pairs }, { max_chain_depth: 3 })).open).toBe(false)
+})
+
+test("what a child's agent may not use is not shown to it, also where everything else is asked about", async () => {
+  using world = createEngineWorld()
+  const { agents } = world.host
+  const rule = (permission: string, action: "allow" | "ask" | "deny") => ({ permission, pattern: "*", action })
+  const own = [rule("*", "allow"), rule("edit", "deny"), rule("pass_over", "deny"), rule("flow", "deny")]
+  const asking = [rule("*", "ask"), rule("pass_over*", "ask")]
+  world.host.agents = async () =>
+    (await agents()).map((agent) => ({ ...agent, rules: agent.name === "audit" ? own : asking }))
+  world.host.script("audit", async (child) => child.told)
+  const { pass } = await started(world)
+  const rules = [...own, ...startingRules(await rightsOf(world.engine, world.project, pass))]
+  const seen = ["edit", "pass_over", "flow", "bash"].map((permission) => uniform(rules, permission))
+  expect(seen).toEqual(["deny", "deny", "deny", "ask"])
 })

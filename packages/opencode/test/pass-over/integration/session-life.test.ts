@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { call, gate, hold, reply, say, type Gate, type ModelRequest } from "@pass-over/rehearsal"
+import { call, fault, gate, hold, reply, say, type Gate, type ModelRequest } from "@pass-over/rehearsal"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import { broken } from "../proof/laws"
 import { connect } from "../support/database"
@@ -196,4 +196,82 @@ test("a child session that is compacted in the middle goes on and returns", asyn
   expect((await turn).text).toContain("audit: approved")
   expect((await store.outcome(pass.id))?.output.status).toBe("completed")
   lawful([pass])
+})
+
+test("a result that comes while the user has taken back the message it was asked for in leaves that to be brought back", async () => {
+  const { model, server } = held.world
+  const door = gate()
+  model.play({
+    agents: { alice: [to("audit", "Undone", { wait: false }), say("Handed over.")], audit: reply(hold(door), back) },
+  })
+  const { sessionID } = await server.prompt({ agent: "alice", text: "Pass it." })
+  await door.reached
+  const messages = async () => (await server.client.session.messages({ sessionID })).data!
+  const before = (await messages()).length
+  const messageID = (await messages())[0]!.info.id
+  await server.client.session.revert({ sessionID, messageID })
+  door.open()
+  const [pass] = await held.world.store.list({ session_id: sessionID })
+  await ended(pass!)
+  await Bun.sleep(1_000)
+  expect((await server.client.session.get({ sessionID })).data?.revert?.messageID).toBe(messageID)
+  await server.client.session.unrevert({ sessionID })
+  await until("the result", async () => ((await messages()).length > before ? true : undefined))
+  expect((await messages()).slice(0, before).map(({ info }) => info.role)).toEqual(["user", "assistant", "assistant"])
+  // Whoever has taken it back does not want a model to go on with it.
+  expect(model.requests({ agent: "alice" })).toHaveLength(2)
+})
+
+test("a child that is stopped while its provider makes it wait is stopped", async () => {
+  const { model, server } = held.world
+  model.play({
+    agents: {
+      alice: [to("audit", "Slow down"), answerOf],
+      audit: fault.rateLimit(60),
+    },
+  })
+  const session = (await server.client.session.create()).data!.id
+  const turn = server.prompt({ agent: "alice", text: "Go.", sessionID: session })
+  const child = await until("the child", async () => {
+    const [pass] = await held.world.store.list({ session_id: session })
+    return pass?.child_session_id ?? undefined
+  })
+  const { directory } = (await server.client.session.get({ sessionID: child })).data!
+  await until("its wait", async () => {
+    const { data } = await server.client.session.status({ directory })
+    return data?.[child]?.type === "retry" || undefined
+  })
+  await server.client.session.abort({ sessionID: child, directory })
+  expect((await turn).text).toContain("E016")
+  expect(model.requests({ agent: "audit" })).toHaveLength(1)
+})
+
+test("a no to a command leaves the question about a pass to be answered for itself", async () => {
+  const { model, server, box, store } = held.world
+  box.write(".opencode/pass-over.json", JSON.stringify({ defaults: { require_confirmation: true } }))
+  model.play({
+    agents: {
+      scout: reply(
+        to("audit", "May it start"),
+        call("bash", { command: "echo hi", description: "say hi" }),
+      ),
+    },
+  })
+  const open = async () => (await server.client.permission.list()).data ?? []
+  const session = (
+    await server.client.session.create({ permission: [{ permission: "bash", pattern: "*", action: "ask" }] })
+  ).data!.id
+  const turn = server.prompt({ agent: "scout", text: "Go.", sessionID: session }).catch(() => {})
+  const bash = await until("both questions", async () => {
+    const list = await open()
+    return list.length === 2 ? list.find(({ permission }) => permission === "bash") : undefined
+  })
+  await server.client.permission.reply({ requestID: bash.id, reply: "reject" })
+  const again = await until("the question", async () =>
+    (await open()).find(({ permission }) => permission === "pass_over_gate"),
+  )
+  expect(await store.gates({ status: ["pending"], kind: "confirmation" })).toHaveLength(1)
+  await server.client.permission.reply({ requestID: again.id, reply: "reject" })
+  await turn
+  expect(await store.gates({ status: ["pending"], kind: "confirmation" })).toEqual([])
 })

@@ -52,6 +52,8 @@ export type ScriptedHost = Host & {
   /** Sessions of their own, for what nobody asked for in a session. */
   readonly made: { session_id: string; title: string }[]
   readonly delivered: ResultMessage[]
+  /** Sessions that their user has taken back a part of. */
+  readonly takenBack: Set<string>
   /** Sessions that somebody deleted. */
   readonly gone: Set<string>
   readonly shown: { progress: Progress }[]
@@ -89,6 +91,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
   const made: ScriptedHost["made"] = []
   const delivered: ResultMessage[] = []
   const gone = new Set<string>()
+  const takenBack = new Set<string>()
   const places = new Map<string, string>()
   const messages = new Map<string, ContextMessage[]>()
   const stops = new Map<string, { promise: Promise<void>; resolve: () => void; done: boolean }>()
@@ -190,6 +193,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     made,
     delivered,
     gone,
+    takenBack,
     children,
     prompts,
     shown,
@@ -233,6 +237,8 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     onlyReturn: async (session_id) => void (entry(session_id).narrowed = true),
     close: async (session_id, text) => void (entry(session_id).closed = text),
     notify: async (message) => void notified.push(message),
+    refused: () => undefined,
+    undone: async (session_id) => takenBack.has(session_id),
     dismiss: async (session_id, permission) => void dismissed.push({ session_id, permission }),
     say: async (session_id, text) => {
       said.push({ session_id, text })
