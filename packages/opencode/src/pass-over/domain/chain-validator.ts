@@ -40,6 +40,17 @@ function cycle(hop: Hop, ancestors: readonly string[]): Refusal | undefined {
   return refuse(PassOverErrorCode.CYCLE_DETECTED, `${hop.to} is already in this chain (${chain}).`, { detail })
 }
 
+/** What says that a pair was given an objective often enough. */
+export const repetition = (hop: Hop, repeated: number): Refusal =>
+  refuse(
+    PassOverErrorCode.CYCLE_DETECTED,
+    `Repetition: ${hop.from} has passed this same objective to ${hop.to} ${repeated} times already in this session.`,
+    {
+      detail: { repeated },
+      suggestion: "Use the results that came back (pass_over_read), or ask for something else.",
+    },
+  )
+
 /** Depth, circle, repetition and the caller's own deadline, each with a sentence of its own. */
 export function check(hop: Hop, lineage: Lineage): Checked {
   const ancestors = [...lineage.above, hop.from]
@@ -60,19 +71,7 @@ export function check(hop: Hop, lineage: Lineage): Checked {
   }
   const circle = cycle(hop, ancestors)
   if (circle) return { ok: false, refusal: circle }
-  if (lineage.repeated >= MAX_REPETITIONS) {
-    return {
-      ok: false,
-      refusal: refuse(
-        PassOverErrorCode.CYCLE_DETECTED,
-        `Repetition: ${hop.from} has passed this same objective to ${hop.to} ${lineage.repeated} times already in this session.`,
-        {
-          detail: { repeated: lineage.repeated },
-          suggestion: "Use the results that came back (pass_over_read), or ask for something else.",
-        },
-      ),
-    }
-  }
+  if (lineage.repeated >= MAX_REPETITIONS) return { ok: false, refusal: repetition(hop, lineage.repeated) }
   if (lineage.remaining_ms !== undefined && lineage.remaining_ms <= 0) {
     return {
       ok: false,

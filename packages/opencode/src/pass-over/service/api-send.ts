@@ -1,4 +1,5 @@
 import { describeOver, type Over } from "../domain/budget"
+import { MAX_REPETITIONS, repetition } from "../domain/chain-validator"
 import { allowedTime } from "../domain/config"
 import { PassOverErrorCode, refuse, sentence, type Refusal } from "../domain/errors"
 import type { PassID } from "../domain/id"
@@ -117,6 +118,7 @@ async function open(engine: Engine, { pass, gathered, granted, asks, caller }: O
       reserve: { tokens: values.max_tokens, cost: values.max_cost },
       waiting: asks,
     },
+    repetitions: MAX_REPETITIONS,
     note: note(pass, {
       action: "requested",
       actor: pass.originating_agent_id,
@@ -198,6 +200,10 @@ async function launch(engine: Engine, project: Project, { asked, granted, pass, 
   if ("over" in opened) return refused(engine, project, asked, overBudget(opened.over))
   if ("continued_by" in opened) {
     return refused(engine, project, asked, continuedAlready(asked.ask.continue ?? "", opened.continued_by))
+  }
+  if ("repeated" in opened) {
+    const hop = { from: pass.originating_agent_id, to: pass.subagent_id }
+    return refused(engine, project, asked, repetition(hop, opened.repeated))
   }
   const already = engine.running.get(opened.pass.id)
   if (already) return { ok: true, runner: already, created: false }

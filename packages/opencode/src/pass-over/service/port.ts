@@ -52,6 +52,8 @@ export type OpenPass = {
   permitted?: AuditNote | undefined
   event: PassEvent
   slot: SlotRequest
+  /** How often its pair may be given its objective in its session tree. */
+  repetitions: number
 }
 
 /** What became of a pass that was to be opened. */
@@ -60,6 +62,8 @@ export type Opened =
   | { over: Over }
   /** The pass that it was to continue is being continued already, by this one. */
   | { continued_by: PassID }
+  /** Its pair was given its objective this often in its session tree, and that is as often as it may be. */
+  | { repeated: number }
 
 export type Commit = { pass: Pass; move: Move; note: AuditNote; event: PassEvent; at: number }
 

@@ -149,6 +149,10 @@ function settle({ run, slots }: Pick<Base, "run" | "slots">, { input, artifacts 
   return { ...input.pass, ...held, status, revision, time_ended: held.time_ended ?? input.at }
 }
 
+// Counted here once more, under the lock: passes that are asked for side by side all found none of the others before.
+const repeatedOf = ({ select }: Statements, pass: Pass) =>
+  select.repeated.get({ ...pass, from: pass.originating_agent_id, to: pass.subagent_id })?.count ?? 0
+
 /** What happens to a pass, each as one transaction with its audit line and its event. */
 function openPass(base: Base, input: OpenPass): Opened {
   const { run } = base
@@ -159,6 +163,8 @@ function openPass(base: Base, input: OpenPass): Opened {
   const { continues_pass_id } = input.pass
   const other = continues_pass_id === null ? undefined : run.pass.continuing({ id: continues_pass_id })
   if (other) return { continued_by: other.id }
+  const repeated = repeatedOf(run, input.pass)
+  if (repeated >= input.repetitions) return { repeated }
   const place = enter(base, input.pass, input.slot)
   if ("over" in place) return place
   const pass = insertPass(run, input)

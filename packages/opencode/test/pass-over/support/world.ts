@@ -146,6 +146,7 @@ export function createWorld({ lane = 0, clock = createClock() }: WorldOptions = 
         expected_output_type: given.expected_output_type,
       },
       slot: { limits: LIMITS, reserve: { tokens: 0, cost: 0 }, waiting: false },
+      repetitions: Number.MAX_SAFE_INTEGER,
       manifest: {
         items: [
           { kind: "file", ref: "src/total.ts", taken: "whole", why: "it was named", bytes: content.length, tokens: 9 },

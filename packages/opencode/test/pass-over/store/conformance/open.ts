@@ -79,6 +79,35 @@ export function openContract(setup: Setup) {
       expect(await scene.store.list({ continues_pass_id: first.id })).toHaveLength(1)
     })
 
+    test("the same objective of a pair is opened as often as it may be, in each tree of sessions", async () => {
+      await using scene = await createScene(setup)
+      const alike = (pass: Parameters<typeof scene.pass>[0] = {}) => scene.opening(scene.pass(pass), { repetitions: 3 })
+      const first = accepted(await scene.store.open(alike({ call_id: "call_1" })))
+      accepted(await scene.store.open(alike()))
+      const third = accepted(await scene.store.open(alike({ session_id: "ses_nested", root_session_id: "ses_alice" })))
+      const before = await scene.traces(third.pass)
+      expect(await scene.store.open(alike())).toEqual({ repeated: 3 })
+      expect(await scene.traces(third.pass)).toEqual(before)
+      // A call that the host repeats is one of the three.
+      expect(await scene.store.open(alike({ call_id: "call_1" }))).toMatchObject({ created: false, pass: first.pass })
+      for (const other of [
+        { objective: "Something else" },
+        { subagent_id: "scout" },
+        { originating_agent_id: "build" },
+        { session_id: "ses_elsewhere" },
+      ]) {
+        expect(accepted(await scene.store.open(alike(other))).created).toBe(true)
+      }
+    })
+
+    test("of many that ask a pair for the same at once, as many are opened as may be", async () => {
+      await using scene = await createScene(setup)
+      const asks = Array.from({ length: many }, () => scene.opening(scene.pass(), { repetitions: 3 }))
+      const opened = await Promise.all(asks.map((ask) => scene.store.open(ask)))
+      expect(opened.filter((each) => "repeated" in each)).toHaveLength(many - 3)
+      expect(await scene.store.list({})).toHaveLength(3)
+    })
+
     test("a tool call that the host repeats is one pass, and the second answer shows where it stands", async () => {
       await using scene = await createScene(setup)
       const first = await scene.running({ call_id: "call_1" })
