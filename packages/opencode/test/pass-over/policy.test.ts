@@ -160,6 +160,19 @@ describe("an override", () => {
     expect(policy(ruled({ override: wide, by: "person" }, narrow)).values).toMatchObject(wide)
   })
 
+  test("of a call above holds for what its chain may have, unless a person says another thing below", () => {
+    const depth = (asked: Partial<Asked>, pair: InlineOverride = { max_chain_depth: 5 }) => {
+      const { values, resolved } = policy(ruled({ agents_at_most: 3, ...asked }, { pairs: { "alice->audit": pair } }))
+      return [values.max_chain_depth, resolved.sources.max_chain_depth?.layer]
+    }
+    expect(depth({})).toEqual([3, "inline"])
+    expect(depth({ override: { max_chain_depth: 4 } })).toEqual([3, "inline"])
+    expect(depth({}, { max_chain_depth: 2 })).toEqual([2, "inline"])
+    expect(depth({ by: "person" })).toEqual([3, "inline"])
+    expect(depth({ by: "person", override: { max_chain_depth: 6 } })).toEqual([6, "inline"])
+    expect(depth({ agents_at_most: undefined })).toEqual([5, "pair"])
+  })
+
   test("of a person gives the time that it names, also where the subagent may use less", () => {
     const asked = { override: { timeout_ms: 90_000 }, by: "person" } as const
     expect(policy(ruled(asked, minute)).values).toMatchObject({ timeout_ms: 90_000, max_compute_time_ms: 90_000 })

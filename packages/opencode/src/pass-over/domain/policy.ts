@@ -13,6 +13,8 @@ export type Asked = {
   override?: InlineOverride | undefined
   /** A person's override has no limits, a model's may only narrow. */
   by: "person" | "model"
+  /** How many agents a call above has said that its chain may have. */
+  agents_at_most?: number | undefined
 }
 
 export type Policy = {
@@ -114,10 +116,14 @@ export function memoryOf(pass: Pick<Pass, "preference">): MemoryLimit | undefine
 
 type Givers = { written: readonly Written[]; agents: readonly AgentInfo[]; defaults: Record<string, InlineOverride> }
 
+/** What the call that made a pass, or one above it, has said of its chain: no pair takes that back. */
+export const saidOfChain = (pass: Pass): number | undefined =>
+  sourceOf(pass, "max_chain_depth")?.layer === "inline" ? pass.max_chain_depth : undefined
+
 /** How many agents a chain may have that goes on from a child: a pair from it may lift the limit of the pair above. */
 export function reachOf(pass: Pass, { written, agents, defaults }: Givers): number {
-  // What a call has said of its own chain no pair takes back.
-  if (sourceOf(pass, "max_chain_depth")?.layer === "inline") return pass.max_chain_depth
+  const said = saidOfChain(pass)
+  if (said !== undefined) return said
   const chain = [...pass.ancestors, pass.subagent_id]
   const onward = agents
     .filter((agent) => !chain.includes(agent.name) && receives(agent, written))
@@ -156,6 +162,20 @@ const lifted = (values: Effective, { timeout_ms, max_compute_time_ms }: InlineOv
     ? values
     : { ...values, max_compute_time_ms: Math.max(values.max_compute_time_ms, timeout_ms) }
 
+// What is said of a chain holds for all of it, so it stays the call's own further down, where less is said too. A person
+// may say another thing there.
+function held(asked: Asked, values: Effective, resolved: Resolved): { values: Effective; resolved: Resolved } {
+  const own = asked.override?.max_chain_depth
+  const above = asked.by === "person" && own !== undefined ? undefined : asked.agents_at_most
+  if (own === undefined && above === undefined) return { values, resolved }
+  const max_chain_depth = Math.min(values.max_chain_depth, above ?? Infinity)
+  const source: Source = { layer: "inline", origin: "call", key: ["max_chain_depth"] }
+  return {
+    values: { ...values, max_chain_depth },
+    resolved: { ...resolved, sources: { ...resolved.sources, max_chain_depth: source } },
+  }
+}
+
 /** Whether this pass may be made at all, and under which settings. */
 export function rule(asked: Asked, sources: Givers): Ruled {
   const missing = target(asked.to, sources.agents, sources.written)
@@ -171,10 +191,11 @@ export function rule(asked: Asked, sources: Givers): Ruled {
     asked.by === "person" ? narrow(lifted(before.values, override), {}) : narrow(before.values, override, asked)
   if (!narrowed.ok) return narrowed
 
-  const { values, changed } = narrowed
+  const { changed } = narrowed
   // What a model narrowed came from this call, like what a person overrode; the pair itself may be among it.
-  const resolved = changed.length > 0 ? settle(pick(values, changed)) : before
-  const closed = disabled(asked, resolved)
+  const settled = changed.length > 0 ? settle(pick(narrowed.values, changed)) : before
+  const closed = disabled(asked, settled)
   if (closed) return { ok: false, refusal: closed }
+  const { values, resolved } = held(asked, narrowed.values, settled)
   return { ok: true, policy: { values, resolved, name: nameOf(before), overrides: { ...override } } }
 }

@@ -25,7 +25,7 @@ export const SETTING_TEXT: Record<Setting, string> = {
   timeout_ms: "How long the whole pass may take, without the time that it waits for a person.",
   idle_timeout_ms: "How long the subagent may show no sign of life.",
   max_chain_depth:
-    "How many agents may stand in one chain, the first included. Of a pair it holds for the pass from the one to the other, whatever the pairs above it say.",
+    "How many agents may stand in one chain, the first included. Of a pair it holds for the pass from the one to the other, whatever the pairs above it say; what a call says of it holds for the whole chain below that call.",
   notify_on_return: "When the user is told that a pass came back.",
   constraints:
     "What the subagent is held to: read_only, no_network, paths, tools and commands. What nothing enforces, such as a sentence, is not accepted; it belongs into an objective or into the agent's own prompt.",

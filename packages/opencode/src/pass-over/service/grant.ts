@@ -7,7 +7,7 @@ import { resolveLimits, type Limits } from "../domain/limit"
 import type { ContextMessage } from "../domain/context"
 import { unreadable } from "../domain/output-schema"
 import type { Pass } from "../domain/pass"
-import { rule, settingOf, type Policy } from "../domain/policy"
+import { rule, saidOfChain, settingOf, type Policy } from "../domain/policy"
 import type { InlineOverride } from "../domain/preference"
 import type { ExpectedOutputType, Priority } from "../domain/request"
 import type { Layer } from "./change/stand-on"
@@ -95,7 +95,7 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
     ...(ask.constraints && ask.constraints.length > 0 ? { constraints: [...ask.constraints] } : {}),
   }
   const ruled = rule(
-    { from: caller.agent, to: ask.subagent, override, by: caller.by },
+    { from: caller.agent, to: ask.subagent, override, by: caller.by, agents_at_most: parent && saidOfChain(parent) },
     { written, agents, defaults: engine.agents.defaults },
   )
   if (!ruled.ok) return ruled

@@ -32,7 +32,7 @@ test("a child never has the host's own task, and always its way to return", asyn
 })
 
 /** Whether the child of alice -> scout -> audit may pass on, and what becomes of its passes. */
-async function third(preferences: PassOverPreferences, override: InlineOverride = {}) {
+async function third(preferences: PassOverPreferences, override: InlineOverride = {}, above: InlineOverride = {}) {
   using world = createEngineWorld()
   world.preferences.push({ origin: "project", path: "p", preferences })
   for (const agent of ["scout", "audit", "inspector"]) world.host.script(agent, async (child) => child.told)
@@ -43,7 +43,7 @@ async function third(preferences: PassOverPreferences, override: InlineOverride 
     const caller = { agent: pass.subagent_id, session_id: world.host.children.at(-1)!.session_id }
     return world.ask({ subagent, ...more }, caller)
   }
-  const first = await started(world, { subagent: "scout" })
+  const first = await started(world, { subagent: "scout", override: above })
   const second = await below(first.pass, "audit", { override })
   if (!second.ok) throw new Error(second.refusal.message)
   const { pass } = second.runner
@@ -88,4 +88,17 @@ test("what a child's agent may not use is not shown to it, also where everything
   const rules = [...own, ...startingRules(await rightsOf(world.engine, world.project, pass))]
   const seen = ["edit", "pass_over", "flow", "bash"].map((permission) => uniform(rules, permission))
   expect(seen).toEqual(["deny", "deny", "deny", "ask"])
+})
+
+test("it holds for the whole chain below the call, whatever the passes of it have of their own", async () => {
+  const refused = { open: false, inspector: "E002" }
+  const deep = { defaults: { max_chain_depth: 5 } }
+  expect(await third(deep)).toEqual({ open: true, inspector: "sent" })
+  expect(await third(deep, {}, { max_chain_depth: 3 })).toEqual(refused)
+  // Also where it says what held anyway.
+  const pairs = { "scout->audit": { max_chain_depth: 5 }, "audit->inspector": { max_chain_depth: 5 } }
+  expect(await third({ pairs }, {}, { max_chain_depth: 3 })).toEqual(refused)
+  expect(await third({ pairs }, { max_chain_depth: 4 }, { max_chain_depth: 3 })).toEqual(refused)
+  // The shorter of the two chains holds, whoever of them has said it.
+  expect(await third(deep, { max_chain_depth: 3 }, { max_chain_depth: 4 })).toEqual(refused)
 })

@@ -31,12 +31,20 @@ const APPROVED = { decision: "approved", decision_reason: "It is right." }
 const REJECTED = { decision: "rejected", decision_reason: "It is wrong.", findings: ["The sign is wrong."] }
 
 type Turn = ReturnType<typeof call> | ((request: ModelRequest) => unknown)
-type Passed = { to?: string; child?: Turn[]; ask?: object; preferences?: unknown; text?: string }
+type Passed = {
+  to?: string
+  child?: Turn[]
+  ask?: object
+  preferences?: unknown
+  text?: string
+  /** What agents further down do. */
+  below?: Record<string, Turn[]>
+}
 
 let serial = 0
 
 /** One pass from alice to wren under some preferences; what the child was sent, and what alice was told. */
-async function pass({ to = "wren", child, ask = {}, preferences = {}, text = "Go." }: Passed) {
+async function pass({ to = "wren", child, ask = {}, preferences = {}, text = "Go.", below = {} }: Passed) {
   const { model, server, store } = held.world
   use(preferences)
   serial += 1
@@ -48,6 +56,7 @@ async function pass({ to = "wren", child, ask = {}, preferences = {}, text = "Go
         (request: ModelRequest) => say(request.result("pass_over") ?? "nothing"),
       ],
       ...(child?.length === 0 ? {} : { [to]: (child ?? [back]) as never }),
+      ...(below as Record<string, never>),
     },
   })
   const answer = await server.prompt({ agent: "alice", text })
@@ -77,15 +86,25 @@ describe("who may pass to whom", () => {
   test("max_chain_depth", async () => {
     const nested = call("pass_over", { subagent: "audit", objective: "Below", reason: "test" })
     const seen: boolean[] = []
-    const child = () => [
-      (request: ModelRequest) => (seen.push(request.tools.some(({ name }) => name === "pass_over")), back()),
-    ]
-    const pairs = { "wren->audit": {} }
-    await pass({ child: child(), preferences: { pairs, defaults: { max_chain_depth: 3 } } })
-    await pass({ child: child(), preferences: { pairs, defaults: { max_chain_depth: 2 } } })
-    expect(nested).toBeDefined()
+    const shown = (then: Turn) => (request: ModelRequest) => (
+      seen.push(request.tools.some(({ name }) => name === "pass_over")),
+      typeof then === "function" ? then(request) : then
+    )
+    const told: string[] = []
+    const after = (request: ModelRequest) => (told.push(request.result("pass_over") ?? ""), back())
+    const preferences = { pairs: { "wren->audit": {} } }
+    const below = { audit: [back()] }
+    await pass({
+      child: [shown(nested), after],
+      preferences: { ...preferences, defaults: { max_chain_depth: 3 } },
+      below,
+    })
+    await pass({ child: [shown(back())], preferences: { ...preferences, defaults: { max_chain_depth: 2 } } })
+    const own = { ask: { override: { max_chain_depth: 2 } } }
+    await pass({ child: [shown(back())], preferences: { ...preferences, defaults: { max_chain_depth: 3 } }, ...own })
+    expect(told).toEqual([expect.stringContaining("audit: approved")])
     // At the end of the chain the tool is not even shown.
-    expect(seen[1]).toBe(false)
+    expect(seen).toEqual([true, false, false])
   })
 })
 
