@@ -14,23 +14,22 @@
  * The pass runs in an opencode that has the project open; where none has, one is started for it and goes again. Who
  * calls this is the user, so that an override has no limits. What is refused is thrown as a PassOverError.
  */
-import { openOutside } from "./cli/engine"
+import { remember } from "./apply"
 import { userName } from "./identity"
+import { inStore, thrown } from "./library"
 import { runOutside, type Ran } from "./outside"
-import type { FileModificationArtifact, WorkArtifact } from "./pass-over/domain/artifact"
+import type { WorkArtifact } from "./pass-over/domain/artifact"
 import type { WorkContext } from "./pass-over/domain/context"
-import { PassOverError, PassOverErrorCode, toError, type Refusal } from "./pass-over/domain/errors"
+import { PassOverError, PassOverErrorCode } from "./pass-over/domain/errors"
 import { MOST_GIVEN } from "./pass-over/domain/given"
 import { PassID } from "./pass-over/domain/id"
 import type { WorkOutput } from "./pass-over/domain/output"
 import type { InlineOverride } from "./pass-over/domain/preference"
 import { findingLine, readReport, type Report } from "./pass-over/domain/report"
 import { StartAsk } from "./pass-over/domain/start"
-import { applyAndVerify, changeOf, preview, review } from "./pass-over/service/change/act"
-import { changesOf } from "./pass-over/service/change/deps"
 import { order } from "./pass-over/service/command"
-import type { Engine } from "./pass-over/service/engine"
 
+export { applyArtifacts } from "./apply"
 export type { WorkArtifact, WorkContext, WorkOutput }
 
 export type PassOverOptions = {
@@ -50,18 +49,6 @@ export type PassOverOptions = {
 
 const PATIENCE_MS = 5_000
 const BACKGROUND = 20_000
-
-const thrown = (refusal: Pick<Refusal, "code" | "message" | "suggestion">) => toError({ detail: {}, ...refusal })
-
-async function outside<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
-  const opened = openOutside()
-  if (!opened.ok) throw new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, opened.problem)
-  try {
-    return await work(opened.engine)
-  } finally {
-    opened.engine.store.close()
-  }
-}
 
 const tooMuch = (message: string) =>
   new PassOverError(PassOverErrorCode.CONTEXT_OVERFLOW, message, {
@@ -109,11 +96,6 @@ function askOf({ subagent, work_context, reason, from, model, constraints, ...re
   )
 }
 
-// Which pass an artifact came back from and with which content, so that a script can hand over those that it likes.
-const came = new WeakMap<WorkArtifact, { id: PassID; content: string | undefined }>()
-
-const contentOf = (artifact: WorkArtifact) => (artifact.type === "file_modification" ? artifact.new_content : undefined)
-
 function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOutput {
   if (refusal) throw thrown({ ...refusal, code: refusal.code as PassOverErrorCode })
   if (!pass) throw new PassOverError(PassOverErrorCode.RETURN_TIMEOUT, `The order ${start_id} is not taken up yet.`)
@@ -122,7 +104,7 @@ function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOu
       suggestedAction: "It is settled when opencode opens the project again; pass-over show tells how it ended.",
     })
   }
-  for (const artifact of outcome.output.artifacts) came.set(artifact, { id: pass.id, content: contentOf(artifact) })
+  remember(outcome.output, pass.id)
   return outcome.output
 }
 
@@ -130,7 +112,7 @@ function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOu
 export async function passOver(options: PassOverOptions): Promise<WorkOutput> {
   const { session_id, directory = process.cwd() } = options.work_context
   const ask = askOf(options)
-  return outside(async (engine) => {
+  return inStore(async (engine) => {
     const starting = { directory, session_id, ask, actor: userName() ?? "script" }
     return outcomeOf(await runOutside(engine, starting, { signal: options.signal }))
   })
@@ -173,7 +155,7 @@ export async function returnFromPassOver(output: Returned): Promise<void> {
   if (!read.ok) throw new PassOverError(PassOverErrorCode.INVALID_WORK_OUTPUT, read.problem)
   const id = PassID.safeParse(output.work_id ?? process.env.PASS_OVER_ID)
   if (!id.success) throw new PassOverError(PassOverErrorCode.NOT_FOUND, "It is not known which pass this returns.")
-  const done = await outside((engine) =>
+  const done = await inStore((engine) =>
     order(engine, {
       pass_over_id: id.data,
       kind: "return",
@@ -188,67 +170,4 @@ export async function returnFromPassOver(output: Returned): Promise<void> {
     PassOverErrorCode.RETURN_TIMEOUT,
     "The opencode that runs this pass has not taken the return yet; it does so at its next chance.",
   )
-}
-
-const wrong = (message: string, suggestedAction: string) =>
-  new PassOverError(PassOverErrorCode.CONFIG_INVALID, `${message} Nothing was written.`, { suggestedAction })
-
-/** The one pass that all of them came from. Of several nothing could be written together, or not at all. */
-function originOf(files: readonly FileModificationArtifact[], work_id: string | undefined): PassID | undefined {
-  const named = work_id === undefined ? undefined : PassID.safeParse(work_id)
-  if (named && !named.success) throw wrong(`"${work_id}" is no id of a pass.`, "Give the work_id of an outcome.")
-  const known = files.flatMap((file) => came.get(file) ?? [])
-  const ids = new Set([...(named ? [named.data] : []), ...known.map(({ id }) => id)])
-  if (ids.size > 1) {
-    throw wrong(
-      `These artifacts are of ${ids.size} passes: ${[...ids].join(", ")}.`,
-      "Apply those of each by themselves.",
-    )
-  }
-  if (!named && known.length > 0 && known.length < files.length) {
-    throw wrong(
-      `Of ${files.length - known.length} of these artifacts it is not known which pass they came from.`,
-      "Hand over the artifacts that passOver gave, or name the pass with work_id.",
-    )
-  }
-  const other = files.find((file) => came.has(file) && came.get(file)?.content !== file.new_content)
-  if (other) {
-    throw wrong(
-      `The new content of ${other.path} is another than the one that came back.`,
-      "Apply it as it came back, or write the file yourself.",
-    )
-  }
-  return [...ids][0]
-}
-
-/**
- * §11.1: applies what came back from one pass, all of it or nothing, and comes back with the paths that were written. Of
- * a file that is left out of `artifacts` nothing is written. Artifacts that did not come from `passOver` here need their
- * `work_id`.
- */
-export async function applyArtifacts(
-  artifacts: readonly WorkArtifact[],
-  from: { work_id?: string } = {},
-): Promise<string[]> {
-  const files = artifacts.filter((artifact) => artifact.type === "file_modification")
-  if (files.length === 0) return []
-  const id = originOf(files, from.work_id)
-  const actor = userName() ?? "script"
-  return outside(async (engine) => {
-    const deps = changesOf(engine)
-    const pass = id && (await engine.store.find(id))
-    if (!deps || !pass) throw new PassOverError(PassOverErrorCode.NOT_FOUND, "No pass is known that these came from.")
-    const found = await changeOf(deps, pass)
-    if (!found.ok) throw thrown(found.refusal)
-    const { change } = found
-    const wanted = new Set(files.map(({ path }) => path))
-    const verdicts = change.files.map(({ path }) => ({ path, hunk: null, accepted: wanted.has(path), reason: null }))
-    const stray = await review(deps, { pass, change, verdicts, actor })
-    if (stray) throw thrown(stray)
-    const planned = await preview(deps, change)
-    if (!planned.ok) throw thrown(planned.refusal)
-    const applied = await applyAndVerify(deps, { pass, change, actor, approval: planned.planned.approval })
-    if (!applied.ok) throw thrown(applied.refusal)
-    return applied.application.ops.map(({ path }) => path)
-  })
 }

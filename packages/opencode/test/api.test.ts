@@ -118,9 +118,42 @@ test("artifacts that cannot be applied together, or not as they are, are refused
   expect([read("total.ts"), read("other.ts")]).toEqual([BEFORE, BEFORE])
 
   first.file.new_content = before
-  expect(await applyArtifacts([first.file])).toEqual(["src/total.ts"])
+  // A copy is looked at as well as what it was copied from: with what came back, and with the files that there are.
+  const copy: typeof first.file = JSON.parse(JSON.stringify(first.file))
+  const from = { work_id: first.work_id }
+  const changed = refused("The new content of src/total.ts is another than the one that came back")
+  await applied([{ ...copy, new_content: "export const total = 0\n" }], from).toMatchObject(changed)
+  await applied([{ ...copy, deleted: true }], from).toMatchObject(changed)
+  await applied([copy, { ...copy, new_content: "export const total = 0\n" }], from).toMatchObject(changed)
+  for (const path of ["src/none.ts", "../src/total.ts", join(home.folder.at("elsewhere"), "src/total.ts")]) {
+    const unknown = refused(`The pass wants no file ${JSON.stringify(path)} changed`)
+    await applied([{ ...copy, path }], from).toMatchObject(unknown)
+    await applied([copy, { ...copy, path }], from).toMatchObject(unknown)
+  }
+  expect([read("total.ts"), read("other.ts")]).toEqual([BEFORE, BEFORE])
+  const [change] = await world.engine.store.changes(first.work_id)
+  expect(await world.engine.store.verdicts(change!.change_id)).toEqual([])
+
+  expect(await applyArtifacts([{ ...copy, path: join(home.project, "src/../src/./total.ts") }], from)).toEqual([
+    "src/total.ts",
+  ])
   expect(await applyArtifacts([{ ...second.file }], { work_id: second.work_id })).toEqual(["src/other.ts"])
   expect([read("total.ts"), read("other.ts")]).toEqual([AFTER, AFTER])
+})
+
+test("a copy from which a secret was taken is written with the secret that the file has", async () => {
+  using home = createHome()
+  const read = project(home)
+  const secret = `export const token = "ghp_${"a1B2".repeat(9)}"\n`
+  writeFileSync(join(home.project, "src", "total.ts"), secret + BEFORE)
+  await using world = await opencode(home, async (child) => {
+    await child.return({ decision: "approved", artifacts: [edit("src/total.ts")] })
+    child.step()
+  })
+  const { work_id, artifacts } = JSON.parse(JSON.stringify(await world.during(passOver(asking(home)))))
+  expect(artifacts[0].new_content).toBe(`export const token = "[redacted:github-token]"\n${AFTER}`)
+  expect(await applyArtifacts(artifacts, { work_id })).toEqual(["src/total.ts"])
+  expect(read("total.ts")).toBe(secret + AFTER)
 })
 
 test("what a script has of its own goes along: contents as given, and of a long history what matters", async () => {

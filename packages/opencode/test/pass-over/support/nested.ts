@@ -64,13 +64,15 @@ type NestedOptions = {
   git?: boolean
   /** Another process on the project and the database of this one. */
   of?: NestedWorld
+  /** Its database, where others read it too. */
+  path?: string
 }
 
 /** The whole engine over a real repository with real trees; only the children are scripted. */
 export function createNestedWorld(files: Record<string, string>, options: NestedOptions = {}): NestedWorld {
   const folder = createFolder()
   const { of } = options
-  const world = createEngineWorld(of ? { store: of.engine.store, owner: "2", seed: 1_000_000, serial: 1_000 } : {})
+  const world = createEngineWorld(of ? { store: of.engine.store, owner: "2", seed: 1_000_000, serial: 1_000 } : options)
   if (of) Object.assign(world.engine, { files: of.engine.files })
   mkdirSync(folder.at("project"), { recursive: true })
   const directory = of?.directory ?? realpathSync(folder.at("project"))

@@ -1,0 +1,17 @@
+import { openOutside } from "./cli/engine"
+import { PassOverError, PassOverErrorCode, toError, type Refusal } from "./pass-over/domain/errors"
+import type { Engine } from "./pass-over/service/engine"
+
+/** A refusal as scripts hear of it. */
+export const thrown = (refusal: Pick<Refusal, "code" | "message" | "suggestion">) => toError({ detail: {}, ...refusal })
+
+/** The core over the user's database, for as long as one call of a script. */
+export async function inStore<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
+  const opened = openOutside()
+  if (!opened.ok) throw new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, opened.problem)
+  try {
+    return await work(opened.engine)
+  } finally {
+    opened.engine.store.close()
+  }
+}
