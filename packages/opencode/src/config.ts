@@ -7,8 +7,11 @@
  *     PassOverConfig.validate({ defaults: { timeout_ms: "30s" } }) // false
  *     PassOverConfig.resolvePreference("alice", "audit").timeout_ms
  *
- * `load` throws a PassOverError with file, line and column where a file is not in order; `parse` and `parseConfig` give
- * everything that is wrong as values. `resolve` and `explain` say where each value comes from and what it shadows.
+ * `resolvePreference` goes by all that says something about the project that is the working directory: the environment,
+ * what the panel has stored, the project's file and the user's, and the defaults of our agents. With a fourth argument it
+ * goes by those sources alone (`PassOverConfig.written()` has them all). `load` throws a PassOverError with file, line
+ * and column where a file is not in order; `parse` and `parseConfig` give everything that is wrong as values. `resolve`
+ * and `explain` say where each value comes from and what it shadows.
  */
 export {
   describeSource,
@@ -22,5 +25,5 @@ export { describeProblem, parse, type Parsed, type Problem } from "./pass-over/d
 export { configSchema } from "./pass-over/domain/config-schema"
 export { explain, type Explained, type Explanation } from "./pass-over/domain/explain"
 export { PassOverPreferences } from "./pass-over/domain/preference"
-export { PassOverConfig } from "./pass-over/store/config"
+export { PassOverConfig } from "./preferences"
 export { parseConfig, type ConfigFile, type Fault } from "./pass-over/store/config-text"

@@ -19,6 +19,6 @@ export {
 export type { FindingArtifact, WorkArtifact } from "./pass-over/domain/artifact"
 export type { WorkContext } from "./pass-over/domain/context"
 export type { WorkOutput } from "./pass-over/domain/output"
-export { PassOverConfig } from "./pass-over/store/config"
+export { PassOverConfig } from "./preferences"
 export type { Schema } from "./schema"
 export { generateSummary, type SummaryOptions } from "./summary"

@@ -2,11 +2,13 @@ import { expect, test } from "bun:test"
 import { AuditLog } from "opencode-pass-over/audit"
 import { PassOverConfig } from "opencode-pass-over/config"
 import * as core from "opencode-pass-over/core"
+import { createHome } from "../cli/support"
 
 const { ChainValidator, Extract, HistorySelector, PassOver, PassOverErrorCode } = core
 
 // Decision 20: what the guide calls them, from outside of the package, by the package's own name.
 test("the names of the guide can be imported by whoever has installed the package", () => {
+  using _home = createHome()
   const chain = { originating_agent_id: "audit", subagent_id: "inspector" }
   expect(ChainValidator.validatePassOverChain(chain, { above: ["alice", "scout"] })).toMatchObject({
     valid: false,
