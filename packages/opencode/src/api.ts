@@ -15,86 +15,24 @@
  * calls this is the user, so that an override has no limits. What is refused is thrown as a PassOverError.
  */
 import { remember } from "./apply"
+import { allKnown, askOf, type PassOverOptions } from "./ask"
+import { projectRoot } from "./cli/place"
+import { folderOf } from "./folder"
 import { userName } from "./identity"
 import { inStore, thrown } from "./library"
 import { runOutside, type Ran } from "./outside"
 import type { WorkArtifact } from "./pass-over/domain/artifact"
-import type { WorkContext } from "./pass-over/domain/context"
 import { PassOverError, PassOverErrorCode } from "./pass-over/domain/errors"
-import { MOST_GIVEN } from "./pass-over/domain/given"
 import { PassID } from "./pass-over/domain/id"
 import type { WorkOutput } from "./pass-over/domain/output"
-import type { InlineOverride } from "./pass-over/domain/preference"
 import { findingLine, readReport, type Report } from "./pass-over/domain/report"
-import { StartAsk } from "./pass-over/domain/start"
 import { order } from "./pass-over/service/command"
 
 export { applyArtifacts } from "./apply"
-export type { WorkArtifact, WorkContext, WorkOutput }
-
-export type PassOverOptions = {
-  subagent: string
-  /** What is to be done, and what goes along. The working directory is the project where none is named. */
-  work_context: Pick<WorkContext, "objective"> & Partial<WorkContext>
-  reason: string
-  /** Whether the result is also brought into the session that the context names. */
-  return_required?: boolean
-  override?: InlineOverride
-  /** The originator, whose preferences and rights hold; alice where none is named. */
-  from?: string
-  model?: string
-  constraints?: string[]
-  signal?: AbortSignal
-}
+export type { PassOverOptions, WorkArtifact, WorkOutput }
+export type { WorkContext } from "./pass-over/domain/context"
 
 const PATIENCE_MS = 5_000
-const BACKGROUND = 20_000
-
-const tooMuch = (message: string) =>
-  new PassOverError(PassOverErrorCode.CONTEXT_OVERFLOW, message, {
-    suggestedAction: "Send less of it (HistorySelector.select chooses), or name the session that it is from.",
-  })
-
-/** What a script has of its own goes along as data, chosen from as a session is. Of one that is named opencode knows it. */
-function givenBy({ files = [], messages, tool_results, todos, errors }: PassOverOptions["work_context"]) {
-  const read = files.filter(({ content }) => content !== undefined).map(({ given: _given, ...file }) => file)
-  const given = { files: read, messages, tool_results, todos, errors }
-  const some = Object.entries(given).filter(([, list]) => (list ?? []).length > 0)
-  if (some.length === 0) return undefined
-  const { length } = JSON.stringify(given)
-  if (length <= MOST_GIVEN) return Object.fromEntries(some)
-  throw tooMuch(`The context has ${length} characters with its files; no more than ${MOST_GIVEN} can be chosen from.`)
-}
-
-function backgroundOf({ background = "" }: PassOverOptions["work_context"]) {
-  if (background.length <= BACKGROUND) return background.trim() === "" ? undefined : background
-  throw tooMuch(`The background has ${background.length} characters; ${BACKGROUND} go along.`)
-}
-
-function askOf({ subagent, work_context, reason, from, model, constraints, ...rest }: PassOverOptions): StartAsk {
-  const parsed = StartAsk.safeParse({
-    subagent,
-    objective: work_context.objective,
-    reason,
-    ...(from === undefined ? {} : { from }),
-    background: backgroundOf(work_context),
-    files: work_context.files?.map(({ path }) => path),
-    given: givenBy(work_context),
-    model,
-    constraints,
-    return_required: rest.return_required,
-    override: rest.override,
-  })
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const [first, ...place] = issue?.path ?? []
-  const what = (first === "given" ? ["work_context", ...place] : [first, ...place]).join(".")
-  throw new PassOverError(
-    PassOverErrorCode.CONFIG_INVALID,
-    `passOver cannot use ${what || "this"}: ${issue?.message ?? "it is not right"}.`,
-    { suggestedAction: "Correct the call; docs/library.md shows one." },
-  )
-}
 
 function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOutput {
   if (refusal) throw thrown({ ...refusal, code: refusal.code as PassOverErrorCode })
@@ -110,10 +48,14 @@ function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOu
 
 /** The guide's entry (5.1): hands work over and comes back with its one outcome. */
 export async function passOver(options: PassOverOptions): Promise<WorkOutput> {
+  allKnown(options)
   const { session_id, directory = process.cwd() } = options.work_context
-  const ask = askOf(options)
+  const folder = folderOf(directory)
+  // Whoever has the project open has it open at its top, wherever in it a script works.
+  const top = projectRoot(folder)
+  const ask = askOf(options, { folder, top })
   return inStore(async (engine) => {
-    const starting = { directory, session_id, ask, actor: userName() ?? "script" }
+    const starting = { directory: top, session_id, ask, actor: userName() ?? "script" }
     return outcomeOf(await runOutside(engine, starting, { signal: options.signal }))
   })
 }

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { applyArtifacts, passOver, returnFromPassOver } from "opencode-pass-over/api"
 import { attend } from "../src/pass-over/service/command"
@@ -247,6 +247,85 @@ test("what is refused is thrown with its code, and nothing is applied that came 
   await expect(applyArtifacts([strange as Parameters<typeof applyArtifacts>[0][number]])).rejects.toMatchObject({
     code: "E042",
   })
+})
+
+test("the opencode that has the project open is found however a script spells the folder, and from inside of it", async () => {
+  using home = createHome()
+  project(home)
+  symlinkSync(home.project, home.folder.at("link"))
+  await using world = await opencode(home, async (child) => {
+    await child.return({ decision: "approved" })
+    child.step()
+  })
+  const before = process.cwd()
+  process.chdir(home.folder.at("project", "src"))
+  try {
+    for (const directory of [
+      `${home.project}/`,
+      home.folder.at("link"),
+      join(home.project, "src"),
+      ".",
+      "..",
+      undefined,
+    ]) {
+      const work_context = {
+        objective: `Review it from ${directory}`,
+        files: [{ path: "total.ts" }, { path: "src/total.ts" }],
+        ...(directory === undefined ? {} : { directory }),
+      }
+      const { work_id } = await world.during(passOver({ ...asking(home), work_context }))
+      const pass = await world.engine.store.find(work_id)
+      const { manifest } = (await world.engine.store.request(work_id))!
+      const named = manifest.items.filter(({ kind }) => kind === "file").map(({ ref }) => ref)
+      const inside = directory === undefined || directory === "." || directory.endsWith("src")
+      expect([pass?.directory, named]).toEqual([home.project, inside ? ["src/total.ts"] : ["total.ts", "src/total.ts"]])
+    }
+  } finally {
+    process.chdir(before)
+  }
+  const nowhere = { objective: "Review it", directory: home.folder.at("nowhere") }
+  await expect(passOver({ ...asking(home), work_context: nowhere })).rejects.toMatchObject({
+    code: "E042",
+    message: `There is no folder ${home.folder.at("nowhere")}.`,
+  })
+})
+
+test("all that a request may say is passed on, and what it cannot say is told (§2.1)", async () => {
+  using home = createHome()
+  project(home)
+  await using world = await opencode(home, async (child) => {
+    await child.return({ decision: "approved" })
+    child.step()
+  })
+  const { work_id } = await world.during(
+    passOver({
+      ...asking(home),
+      priority: "high",
+      timeout_ms: 45_000,
+      expected_output_type: "report",
+      auto_apply_on_success: true,
+    }),
+  )
+  expect(await world.engine.store.find(work_id)).toMatchObject({
+    priority: "high",
+    timeout_ms: 45_000,
+    expected_output_type: "report",
+    auto_apply_on_success: true,
+  })
+  const refused = (more: object, message: string) =>
+    expect(passOver({ ...asking(home), ...more })).rejects.toMatchObject({ code: "E030", message })
+  await refused({ priorty: "high" }, "passOver takes no priorty; did you mean priority?")
+  await refused({ subagent_id: "audit" }, "passOver takes no subagent_id; did you mean subagent?")
+  await refused({ originating_agent_id: "scout" }, "passOver takes no originating_agent_id; did you mean from?")
+  await refused({ objective: "x" }, "passOver takes objective in work_context.")
+  await refused(
+    { zzz: 1 },
+    expect.stringMatching(/^passOver takes no zzz; it takes subagent, work_context, .*signal\.$/),
+  )
+  const context = asking(home).work_context
+  await refused({ work_context: { ...context, file: [] } }, "passOver takes no work_context.file; did you mean files?")
+  await refused({ work_context: undefined }, "passOver needs a work_context with an objective.")
+  await refused({ priority: "urgent" }, expect.stringContaining("passOver cannot use priority: "))
 })
 
 test("another plugin returns a running pass in its child's place (guide 5.2)", async () => {
