@@ -77,12 +77,28 @@ describe("what a user and an agent are told", () => {
     }
   })
 
-  test("names for each recovery of the guide what to do", () => {
-    expect(ERRORS.E001.action).toContain("agent")
-    expect(ERRORS.E002.action).toContain("max_chain_depth")
-    expect(ERRORS.E010.action).toContain("timeout_ms")
-    expect(ERRORS.E020.action).toContain("pass-over audit restore")
-    expect(ERRORS.E030.action).toContain("pass-over config validate")
+  // The guide's table 7.3 and what it says of single codes, by its words: the scenario, our code, and the recovery.
+  test.each([
+    ["chain depth exceeded: reduce chain depth", "E002", /Do this part .* yourself, .* max_chain_depth/],
+    ["cycle detected: review routing, add exclusions", "E003", /Choose an agent .* "enabled": false rules a pair out/],
+    ["agent not found: verify the name, check the registry", "E001", /agents listed, .* name in your opencode config/],
+    ["invalid work output: validate the output schema", "E021", /Check output_schema/],
+    ["subagent timeout: extended timeout or split context", "E010", /Ask for less at once, .* timeout_ms/],
+    ["subagent crashed: retry, check logs", "E011", /Try again; .* log/],
+    ["permission denied: update agent permissions", "E013", /Change the permission of the agent/],
+    ["resource exhausted: reduce context, clean up old logs", "E014", /pass-over audit prune .* send less context/],
+    ["return context lost: restore from audit log", "E020", /pass-over audit restore/],
+    ["invalid return format: attempt to parse, escalate", "E021", /asked once more by itself; .* kept and marked/],
+    ["return timeout: retry return delivery", "E022", /delivered at the next chance/],
+    [
+      "config validation failed: fix, validate against schema",
+      "E030",
+      /Correct pass-over\.json; pass-over config validate/,
+    ],
+    ["missing required setting: add it", "E030", /Correct pass-over\.json/],
+  ] as const)("names for each recovery of the guide what to do: %s", (_scenario, code, words) => {
+    expect(ERRORS[code].action).toMatch(words)
+    expect(new PassOverError(code, "x").suggestedAction).toMatch(words)
   })
 })
 
@@ -111,6 +127,19 @@ describe("a PassOverError", () => {
     })
     expect(error).toMatchObject({ recoverable: false, suggestedAction: "Buy a disk.", context: { free: 0 } })
     expect(error.cause).toBe(cause)
+  })
+})
+
+describe("a PassOverError as the architecture makes it, §9.1", () => {
+  test("has its third argument for recoverable and its fourth for the suggested action", () => {
+    const made = (...args: ConstructorParameters<typeof PassOverError>) => new PassOverError(...args)
+    expect(made("E011", "m", false, "do this")).toMatchObject({ recoverable: false, suggestedAction: "do this" })
+    expect(made("E030", "m", true)).toMatchObject({ recoverable: true, suggestedAction: ERRORS.E030.action })
+    expect(made("E011", "m", undefined, "do this")).toMatchObject({ recoverable: true, suggestedAction: "do this" })
+    expect(made("E011", "m", { recoverable: false }, "do this")).toMatchObject({
+      recoverable: false,
+      suggestedAction: "do this",
+    })
   })
 })
 

@@ -57,7 +57,8 @@ export const ERRORS: Record<PassOverErrorCode, ErrorEntry> = {
   E003: {
     recoverable: false,
     user: "This would create a delegation loop. Choose a different agent.",
-    action: "Choose an agent that is not in the chain yet, or return what you have to the agent that asked you.",
+    action:
+      'Choose an agent that is not in the chain yet, or return what you have to the agent that asked you; "enabled": false rules a pair out.',
   },
   E004: {
     recoverable: false,
@@ -87,7 +88,8 @@ export const ERRORS: Record<PassOverErrorCode, ErrorEntry> = {
   E014: {
     recoverable: true,
     user: "Memory, disk or database could not be used just now.",
-    action: "Free some space or wait a moment, then try again.",
+    action:
+      "Free some space (pass-over audit prune takes old records away), send less context or wait a moment, then try again.",
   },
   E015: {
     recoverable: false,
@@ -108,7 +110,8 @@ export const ERRORS: Record<PassOverErrorCode, ErrorEntry> = {
   E021: {
     recoverable: true,
     user: "The agent's answer could not be understood.",
-    action: "It is asked once more by itself; if that fails too, what it did is kept and marked partial.",
+    action:
+      "It is asked once more by itself; if that fails too, what it did is kept and marked partial. Check output_schema, if you have set one.",
   },
   E022: {
     recoverable: true,
@@ -163,15 +166,18 @@ export class PassOverError extends Error {
   readonly suggestedAction: string
   readonly context: Record<string, unknown>
 
+  /** As the architecture has it, with `recoverable` and the suggested action, or with options. */
   constructor(
     readonly code: PassOverErrorCode,
     message: string,
-    options: ErrorOptions = {},
+    options: boolean | ErrorOptions = {},
+    suggestedAction?: string,
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.recoverable = options.recoverable ?? ERRORS[code].recoverable
-    this.suggestedAction = options.suggestedAction ?? ERRORS[code].action
-    this.context = options.context ?? {}
+    const given = typeof options === "boolean" ? { recoverable: options } : options
+    super(message, given.cause === undefined ? undefined : { cause: given.cause })
+    this.recoverable = given.recoverable ?? ERRORS[code].recoverable
+    this.suggestedAction = suggestedAction ?? given.suggestedAction ?? ERRORS[code].action
+    this.context = given.context ?? {}
   }
 }
 
