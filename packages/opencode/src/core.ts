@@ -1,5 +1,6 @@
 /**
- * The rules of Pass Over by themselves, for scripts and other plugins. All of it is pure: no clock, no file, no network.
+ * The rules of Pass Over by themselves, for scripts and other plugins. All of it is pure: no file, no network, and no
+ * clock but where HistorySelector.select is told no `now`.
  *
  *     import { ChainValidator, Extract, HistorySelector, PassOver } from "opencode-pass-over/core"
  *
@@ -11,6 +12,6 @@
 export { ChainValidator } from "./pass-over/domain/chain-validator"
 export { PassOverError, PassOverErrorCode, userFacingErrorMessage } from "./pass-over/domain/errors"
 export { Extract } from "./pass-over/domain/extract"
-export { HistorySelector } from "./pass-over/domain/history-selector"
+export { HistorySelector } from "./history-selector"
 export { summarise } from "./pass-over/domain/summary"
 export { PassOver } from "./pass-over/domain/types"

@@ -238,6 +238,19 @@ describe("workContext, the guide's entry", () => {
     expect(taken.objective).toBe("Review the sums in src/total.ts")
   })
 
+  test("takes times in seconds for what they are, and hands them on in milliseconds (decision 5)", () => {
+    const seconds = (one: typeof fresh) => ({
+      ...one,
+      timestamp: one.timestamp / 1_000,
+      parts: one.parts.map((each) => ({ ...each, timestamp: NOW / 1_000 })),
+    })
+    const taken = Extract.workContext(context({ messages: [seconds(old), seconds(fresh)] }), files, {
+      now: NOW / 1_000,
+    })
+    expect(taken.messages).toMatchObject([{ id: "new", timestamp: NOW, parts: [{ timestamp: NOW }] }])
+    expect(taken.tool_results).toMatchObject([{ timestamp: NOW }])
+  })
+
   test("keeps tool results that the caller chose", () => {
     const tool_results = [
       { tool_name: "x", call_id: "chosen", status: "completed" as const, input: {}, timestamp: NOW },

@@ -4,6 +4,7 @@ import type { ContextMessage, ContextToolResult, MessagePart, WorkContext } from
 import { decisions } from "./decision"
 import { findings } from "./finding-text"
 import { select, type SelectLimit } from "./history-selector"
+import { milliseconds } from "./time"
 import { READERS } from "./tool"
 
 /** The return itself is how artifacts arrive, not one of them. */
@@ -120,13 +121,23 @@ function contextResult(part: MessagePart, timestamp: number): ContextToolResult[
   ]
 }
 
+const at = (part: MessagePart): MessagePart =>
+  part.timestamp === undefined ? part : { ...part, timestamp: milliseconds(part.timestamp) }
+
+/** A message with all of its times in milliseconds. */
+const timed = (message: ContextMessage): ContextMessage => ({
+  ...message,
+  timestamp: milliseconds(message.timestamp),
+  parts: message.parts.map(at),
+})
+
 /** The guide's entry (4.1): a session as the context of a pass. Files come with their contents from the caller. */
 export function workContext(
   session: Pick<WorkContext, "session_id" | "directory" | "messages" | "objective"> & Partial<WorkContext>,
   files: WorkContext["files"],
   limit: SelectLimit & { now: number },
 ): WorkContext {
-  const messages = select(session.messages, limit)
+  const messages = select(session.messages, limit).map(timed)
   return { ...session, files, messages, tool_results: session.tool_results ?? toolResults(messages) }
 }
 

@@ -3,11 +3,13 @@ import { z } from "zod"
 // Below this a number is seconds: 10^11 ms is March 1973, 10^11 s is the year 5138.
 const SECONDS_BELOW = 1e11
 
+/** A time as whole milliseconds, where it may be seconds. */
+export function milliseconds(time: number): number {
+  return Math.round(time < SECONDS_BELOW ? time * 1000 : time)
+}
+
 /** A point in time: Unix milliseconds inside, seconds accepted at the edge because the configuration examples use them. */
-export const Timestamp = z
-  .number()
-  .nonnegative()
-  .transform((value) => Math.round(value < SECONDS_BELOW ? value * 1000 : value))
+export const Timestamp = z.number().nonnegative().transform(milliseconds)
 export type Timestamp = z.infer<typeof Timestamp>
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/

@@ -1,7 +1,7 @@
 import { messageText } from "../domain/brief"
 import { byteLength } from "../domain/bytes"
 import type { ContextMessage } from "../domain/context"
-import { select } from "../domain/history-selector"
+import { latest, select } from "../domain/history-selector"
 import type { ManifestItem } from "../domain/manifest"
 import type { Effective } from "../domain/preference"
 import { choose, DIGEST_ID } from "../domain/select/choose"
@@ -26,11 +26,9 @@ type Policy = Pick<Effective, "max_messages" | "lookback_minutes" | "context_sel
 function bounded(history: readonly ContextMessage[], policy: Policy, now: number): readonly ContextMessage[] {
   const { max_messages, lookback_minutes } = policy
   if (max_messages === 0 && lookback_minutes === 0) return history
-  return select(history, {
-    now,
-    ...(max_messages > 0 ? { max_messages } : {}),
-    ...(lookback_minutes > 0 ? { lookback_minutes } : {}),
-  })
+  const open = (limit: number) => (limit > 0 ? limit : Infinity)
+  const limit = { max_messages: open(max_messages), lookback_minutes: open(lookback_minutes), max_tokens: Infinity }
+  return select(history, { now, ...limit })
 }
 
 const item = (message: ContextMessage, weigh: Weigh, more: Pick<ManifestItem, "taken" | "why">): ManifestItem => ({
@@ -50,10 +48,10 @@ const leftOut = (message: ContextMessage, why: string): ManifestItem => {
 function recent(messages: readonly ContextMessage[], question: Question, { weigh, exact }: Counting): Talk {
   const weights = new Map(messages.map((message) => [message, weigh(messageText(message))]))
   const by = (key: "bytes" | "tokens") => (message: ContextMessage) => weights.get(message)?.[key] ?? 0
-  const { max, now } = question
-  const within = exact ? select(messages, { max_tokens: max.tokens, now, count: by("tokens") }) : messages
+  const { max } = question
+  const within = exact ? latest(messages, max.tokens, by("tokens")) : messages
   // The byte limit binds too: it is the user's, the token limit the model's.
-  const kept = new Set(select(within, { max_tokens: max.bytes, now, count: by("bytes") }))
+  const kept = new Set(latest(within, max.bytes, by("bytes")))
   return {
     messages: messages.filter((message) => kept.has(message)),
     items: messages.map((message) => ({
