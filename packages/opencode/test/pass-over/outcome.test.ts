@@ -39,6 +39,24 @@ const ending = (more: Partial<Ending> = {}): Ending => ({
 const report = (input: unknown) => Report.parse(input)
 
 describe("the outcome of a child that returned", () => {
+  test("has a summary of some five hundred tokens, and in it the main thing first", () => {
+    const message = `it subtracts ${"where it adds ".repeat(12)}`
+    const findings = Array.from({ length: 9 }, (_, at) => ({ severity: "error", message: `${at} ${message}` }))
+    const artifacts = Array.from({ length: 12 }, (_, at) => ({
+      type: "decision",
+      question: `Question ${at} ${"about it all ".repeat(10)}`,
+      answer: "yes",
+      reasoning: "因為".repeat(60),
+    }))
+    const { generated_summary = "" } = fromReport(ending(), report({ findings, artifacts })).summary
+    expect(generated_summary).toStartWith(
+      "The work brought 9 findings (9 errors).\nThe most serious is error: 0 it subtracts where it adds",
+    )
+    expect(generated_summary.length).toBeGreaterThan(1_900)
+    expect(generated_summary.length).toBeLessThanOrEqual(2_000)
+    expect(generated_summary).toEndWith("…")
+  })
+
   test("is what it reported, with the traces of who asked whom", () => {
     const made = fromReport(
       ending({ files_read: 4 }),

@@ -41,7 +41,38 @@ describe("a summary by rules", () => {
 
   test("that is about what is critical leaves out the rest", () => {
     expect(told({ focus: "critical" })).toBe(
-      ["- decided: Split? no", "- error at src/total.ts:3: it subtracts", "- bash failed: exit 1"].join("\n"),
+      [
+        "- decided: Split? no",
+        "- error at src/total.ts:3: it subtracts",
+        "- 1 info is not told",
+        "- bash failed: exit 1",
+      ].join("\n"),
+    )
+  })
+
+  test("that is about what is critical says how much it leaves out, and never that there was nothing", () => {
+    const warnings = ["one", "two", "three"].map((message) => finding({ severity: "warning", message }))
+    const critical = (style: SummaryRequest["style"], ...more: WorkArtifact[]) =>
+      told({ style, focus: "critical", artifacts: [...warnings, ...more] })
+    expect(critical("bullet_points")).toBe("- no errors; 3 warnings are not told")
+    expect(critical("narrative")).toBe("The work brought no errors; 3 warnings are not told.")
+    expect(critical("decision_tree")).toBe("Are there problems? no errors; 3 warnings are not told")
+    const error = finding({ severity: "error", message: "it subtracts" })
+    const info = finding({ severity: "info", message: "a remark" })
+    expect(critical("narrative", error, info)).toBe(
+      [
+        "The work brought 1 finding (1 error); 3 warnings and 1 info are not told.",
+        "The most serious is error: it subtracts.",
+      ].join("\n"),
+    )
+    expect(critical("decision_tree", error, info)).toBe(
+      [
+        "Are there problems? yes, 1 finding (1 error); 3 warnings and 1 info are not told",
+        "├─ error: it subtracts",
+      ].join("\n"),
+    )
+    expect(told({ style: "narrative", focus: "critical", artifacts: ARTIFACTS.slice(3) })).toStartWith(
+      "The work brought no findings.",
     )
   })
 
@@ -95,10 +126,24 @@ describe("a summary by rules", () => {
 
   test("is never longer than it may be, and empty where there is nothing", () => {
     for (const style of ["bullet_points", "narrative", "decision_tree"] as const) {
-      for (const max_length of [1, 20, 60, 100, 200]) {
+      for (let max_length = 1; max_length < 300; max_length += 1) {
         expect(byteLength(told({ style, max_length }))).toBeLessThanOrEqual(max_length)
       }
       expect(told({ style, artifacts: [] })).toBe("")
+    }
+  })
+
+  test("has of the first line that does not fit as much as does, by whole words", () => {
+    const short = (max_length: number) => told({ style: "narrative", max_length })
+    expect(short(5)).toBe("Th…")
+    expect(short(20)).toBe("The work brought…")
+    expect(short(46)).toBe("The work brought 2 findings (1 error, 1 info).")
+    expect(short(60)).toBe("The work brought 2 findings (1 error, 1 info).\nThe most…")
+    // Of a further line less than a word is nothing.
+    expect(short(50)).toBe("The work brought 2 findings (1 error, 1 info).")
+    const pair = finding({ severity: "error", message: "👩‍🚀".repeat(30) })
+    for (let max_length = 40; max_length < 90; max_length += 1) {
+      expect(told({ artifacts: [pair], max_length }).isWellFormed()).toBe(true)
     }
   })
 })

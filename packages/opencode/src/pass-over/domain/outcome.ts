@@ -1,12 +1,11 @@
 import type { FindingArtifact, WorkArtifact } from "./artifact"
 import { bySeverity } from "./artifact"
-import { byteLength } from "./bytes"
 import { PassOverErrorCode } from "./errors"
 import type { AgentID, PassID } from "./id"
 import type { OutputStatus, PassOverMetadata, WorkOutput, WorkSummary } from "./output"
 import { findingLine, reported, says, type Report } from "./report"
 import type { Failure } from "./retry"
-import { summarise } from "./summary"
+import { SUMMARY_TOKENS, summarise } from "./summary"
 
 /** What is known of a pass when it ends, whoever ended it. */
 export type Ending = {
@@ -26,7 +25,12 @@ const files = (artifacts: readonly WorkArtifact[]) =>
 
 function summary(ending: Ending, artifacts: readonly WorkArtifact[], more: Partial<WorkSummary>): WorkSummary {
   const findings = artifacts.filter((artifact) => artifact.type === "finding").toSorted(bySeverity)
-  const told = summarise({ artifacts: [...artifacts], style: "narrative", focus: "high_level" }, byteLength)
+  // Counting tokens is slow, and this is made for every pass: four letters are about one.
+  const max_length = 4 * SUMMARY_TOKENS
+  const told = summarise(
+    { artifacts: [...artifacts], style: "narrative", focus: "high_level", max_length },
+    (text) => text.length,
+  )
   return {
     ...(told ? { generated_summary: told } : {}),
     findings: findings.map(findingLine),

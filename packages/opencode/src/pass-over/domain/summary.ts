@@ -19,8 +19,10 @@ function focused(artifacts: readonly WorkArtifact[], focus: Focus) {
   const modified = [...new Map(of(artifacts, "file_modification").map((one) => [one.path, one])).values()]
   const results = of(artifacts, "tool_result")
   const failed = results.filter(({ status }) => status === "error")
+  const wrong = findings.filter(({ severity }) => severity === "error")
   return {
-    findings: focus === "critical" ? findings.filter(({ severity }) => severity === "error") : findings,
+    findings: focus === "critical" ? wrong : findings,
+    untold: focus === "critical" ? findings.slice(wrong.length) : [],
     modified: focus === "critical" ? [] : modified,
     decisions: of(artifacts, "decision"),
     messages: focus === "all" ? of(artifacts, "message") : [],
@@ -40,17 +42,30 @@ const findingText = ({ severity, message, location, suggested_fix }: FindingArti
     `${severity}${location ? ` at ${place(location)}` : ""}: ${inside(message)}${suggested_fix ? `. Fix: ${inside(suggested_fix)}` : ""}`,
   )
 
-/** "3 findings (1 error, 2 warnings)" */
-function counts({ findings }: Content): string {
-  const each = (["error", "warning", "info"] as const).flatMap((severity) => {
+/** "1 error", "2 warnings" */
+const bySort = (findings: readonly FindingArtifact[]) =>
+  (["error", "warning", "info"] as const).flatMap((severity) => {
     const found = findings.filter((one) => one.severity === severity).length
     return found > 0 ? [severity === "info" ? `${found} info` : plural(found, severity)] : []
   })
-  return `${plural(findings.length, "finding")} (${each.join(", ")})`
+
+/** "3 findings (1 error, 2 warnings)" */
+const counts = ({ findings }: Content) => `${plural(findings.length, "finding")} (${bySort(findings).join(", ")})`
+
+/** "3 warnings and 1 info are not told": what a focus leaves out is not as if it were not there. */
+const silent = ({ untold }: Content) =>
+  untold.length === 0 ? undefined : `${bySort(untold).join(" and ")} ${untold.length === 1 ? "is" : "are"} not told`
+
+/** How many findings there are, or that there are none, and how many more of which nothing is said. */
+function account(content: Content, none: string): string {
+  const left = silent(content)
+  if (content.findings.length > 0) return [counts(content), ...(left ? [left] : [])].join("; ")
+  return left ? `no errors; ${left}` : none
 }
 
 function bullets(content: Content): string[] {
   const { findings, modified, decisions, messages, failed, counted } = content
+  const left = silent(content)
   const listed = counted
     ? [
         ...(findings.length > 0
@@ -60,6 +75,7 @@ function bullets(content: Content): string[] {
       ]
     : [
         ...findings.map((one) => `- ${findingText(one)}`),
+        ...(left ? [`- ${findings.length > 0 ? "" : "no errors; "}${left}`] : []),
         ...modified.map(({ path, reason }) => `- changes ${line(path)}: ${line(reason)}`),
       ]
   return [
@@ -74,7 +90,7 @@ function narrative(content: Content): string[] {
   const { findings, modified, decisions, messages, failed, results } = content
   const [worst, ...others] = findings
   return [
-    ...(findings.length > 0 ? [`The work brought ${counts(content)}.`] : ["The work brought no findings."]),
+    `The work brought ${account(content, "no findings")}.`,
     ...(worst ? [`The most serious is ${findingText(worst)}.`] : []),
     ...(content.counted ? [] : others.map((one) => `There is also ${findingText(one)}.`)),
     ...decisions.map(({ question, answer, reasoning }) =>
@@ -96,12 +112,8 @@ function tree(content: Content): string[] {
       `├─ ${answer}: ${line(reasoning)}`,
       ...alternatives_considered.map((other) => `├─ not taken: ${line(other)}`),
     ]),
-    ...(findings.length > 0
-      ? [
-          `Are there problems? yes, ${counts(content)}`,
-          ...(content.counted ? [] : findings.map((one) => `├─ ${findingText(one)}`)),
-        ]
-      : ["Are there problems? none found"]),
+    `Are there problems? ${findings.length > 0 ? "yes, " : ""}${account(content, "none found")}`,
+    ...(content.counted ? [] : findings.map((one) => `├─ ${findingText(one)}`)),
     ...(modified.length > 0 ? [`Does it change files? yes, ${modified.length}`] : []),
     ...(content.counted ? [] : modified.map(({ path }) => `├─ ${line(path)}`)),
     ...(failed.length > 0 ? [`Did anything fail? yes, ${plural(failed.length, "tool call")}`] : []),
@@ -110,21 +122,47 @@ function tree(content: Content): string[] {
 
 const STYLES = { bullet_points: bullets, narrative, decision_tree: tree } as const
 
-/** As many whole lines as fit, the first ones first. */
-export function within(text: string, max: number, count: (text: string) => number): string {
+type Count = (text: string) => number
+
+/** As much of a line as fits, by whole words; of the first line also less than a word. */
+function begun(text: string, room: number, { count, first }: { count: Count; first: boolean }): string {
+  const cut = (length: number) =>
+    `${text
+      .slice(0, length)
+      .replace(/[\ud800-\udbff]$/, "")
+      .trimEnd()}…`
+  let [fits, most] = [0, text.length - 1]
+  while (fits < most) {
+    const middle = Math.ceil((fits + most) / 2)
+    const fit = count(cut(middle)) <= room
+    if (fit) fits = middle
+    if (!fit) most = middle - 1
+  }
+  const words = /\s/.test(text.charAt(fits)) ? fits : text.slice(0, fits).search(/\s\S*$/)
+  const length = words > 0 || !first ? words : fits
+  const short = cut(length)
+  return length > 0 && count(short) <= room ? short : ""
+}
+
+/** As many lines as fit, the first ones first, and the beginning of the next. */
+export function within(text: string, max: number, count: Count): string {
   const kept: string[] = []
   let used = 0
   for (const one of text.split("\n")) {
-    const price = count(one) + 1
-    if (used + price > max) break
-    used += price
+    const price = count(one)
+    if (used + price > max) {
+      const part = begun(one, max - used, { count, first: kept.length === 0 })
+      return [...kept, ...(part ? [part] : [])].join("\n")
+    }
+    // The end of a line costs something too.
+    used += price + 1
     kept.push(one)
   }
   return kept.join("\n")
 }
 
 /** A summary by rules: the same artifacts give the same text. Empty where there is nothing to tell. */
-export function summarise(request: SummaryRequest, count: (text: string) => number): string {
+export function summarise(request: SummaryRequest, count: Count): string {
   if (request.artifacts.length === 0) return ""
   const content = focused(request.artifacts, request.focus ?? "all")
   return within(STYLES[request.style](content).join("\n"), request.max_length ?? SUMMARY_TOKENS, count)
