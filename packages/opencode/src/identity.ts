@@ -32,9 +32,20 @@ function known(): string | null {
   }
 }
 
+// Options of all of opencode's commands that stand alone. Any other takes the word behind it, as its parser does before
+// it knows the command: `opencode --continue run` is no run.
+const ALONE = /^(?:--|--print-logs|--pure|--help|--version|-[hv]+|--no-.*|.*=.*)$/
+
 /** `opencode run` answers every question of its own with no: nobody sits before it. */
-export const headless = (argv: readonly string[] = process.argv) =>
-  argv.slice(1).find((argument) => !argument.startsWith("-") && !/[\\/]/.test(argument)) === "run"
+export function headless(argv: readonly string[] = process.argv): boolean {
+  const [first = "", ...rest] = argv.slice(1)
+  // A program that was compiled has the path of its script there.
+  const words = /[\\/]/.test(first) ? rest : [first, ...rest]
+  const at = words.findIndex((word, place) => !word.startsWith("-") && !takesWord(words[place - 1]))
+  return words[at] === "run"
+}
+
+const takesWord = (option: string | undefined) => option?.startsWith("-") === true && !ALONE.test(option)
 
 /** When this process began, as the system knows it: a pid alone comes round again. */
 export function processStart(pid: number | "self" = "self"): string | null {
