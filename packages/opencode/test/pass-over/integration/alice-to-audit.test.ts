@@ -10,7 +10,8 @@ setDefaultTimeout(60_000)
 const held = {} as { world: World }
 
 beforeAll(async () => {
-  held.world = await createWorld()
+  const other = { name: "Other", tool_call: true, limit: { context: 200_000, output: 8_000 } }
+  held.world = await createWorld({ config: { provider: { rehearsal: { models: { other } } } } })
 })
 afterEach(() => held.world.model.verify())
 afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
@@ -84,6 +85,22 @@ test("alice passes work to audit and gets one typed outcome back", async () => {
   expect(outcome?.usage).toMatchObject({ input: 2_000, output: 100, reasoning: 20, cache_read: 400 })
   // No request was made of the child's model after it had returned.
   expect(model.requests({ agent: "audit" })).toHaveLength(2)
+})
+
+test("a child works with the model that its originator works with, unless the call names another", async () => {
+  const { model, server, store } = held.world
+  const asked = async (modelID: string | undefined, more: Record<string, unknown> = {}) => {
+    model.play({
+      agents: { alice: [handover({ objective: `Work with ${modelID}`, ...more }), say("done")], audit: verdict() },
+    })
+    const chosen = modelID === undefined ? {} : { model: { providerID: "rehearsal", modelID } }
+    const answer = await server.prompt({ agent: "alice", text: "Go.", ...chosen })
+    const [pass] = await store.list({ session_id: answer.sessionID })
+    return [pass?.model, ...new Set(model.requests({ agent: "audit" }).map((request) => request.model))]
+  }
+  expect(await asked(undefined)).toEqual(["rehearsal/script", "script"])
+  expect(await asked("other")).toEqual(["rehearsal/other", "other"])
+  expect(await asked("other", { model: "rehearsal/script" })).toEqual(["rehearsal/script", "script"])
 })
 
 test("the return context moves to processed once the result stands in the originator's session", async () => {

@@ -159,10 +159,14 @@ describe("time, tokens and money", () => {
 describe("rights", () => {
   const writes = (path: string) => [call("write", { filePath: at(path), content: "x\n" }), back()]
 
+  // In the project itself, where what a child writes is there: in a tree of its own it never is.
+  const here = { isolation: "none" }
+
   test("can_modify_files", async () => {
-    await pass({ child: writes("may.txt"), preferences: pair({ isolation: "none" }) })
+    await pass({ child: writes("may.txt"), preferences: pair(here) })
     expect(content("may.txt")).toBe(true)
-    await pass({ child: writes("may-not.txt"), preferences: subagent({ can_modify_files: false }) })
+    const held = { ...pair(here), ...subagent({ can_modify_files: false }) }
+    await pass({ child: writes("may-not.txt"), preferences: held })
     expect(content("may-not.txt")).toBe(false)
   })
 
@@ -172,8 +176,13 @@ describe("rights", () => {
   })
 
   test("constraints of the pair", async () => {
-    await pass({ child: writes("held.txt"), preferences: pair({ constraints: ["paths: src/*"] }) })
+    await pass({ child: writes("free.txt"), preferences: pair(here) })
+    expect(content("free.txt")).toBe(true)
+    const limited = pair({ ...here, constraints: ["paths: src/*"] })
+    await pass({ child: writes("held.txt"), preferences: limited })
     expect(content("held.txt")).toBe(false)
+    await pass({ child: writes("src/within.txt"), preferences: limited })
+    expect(content("src/within.txt")).toBe(true)
   })
 
   test("max_memory_mb holds for what the child's shell starts", async () => {
