@@ -128,6 +128,8 @@ describe("running passes", () => {
     expect(progress(pass({ live: live({ attempt: 2 }) }))).toEqual(["step 2", "attempt 2"])
     expect(progress(pass())).toEqual([])
     expect(chainOf(pass({ ancestors: ["alice", "scout"] }))).toEqual(["alice", "scout", "audit"])
+    // Three agents make two passes.
+    expect(WORDS.now.depth(2, 3)).toBe("pass 2 of at most 2 in its chain")
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { DEFAULTS, ORIGINATORS } from "../../src/agent/agent"
 import type { AgentInfo } from "../../src/pass-over/domain/agent"
 import type { Written } from "../../src/pass-over/domain/config"
 import {
@@ -197,8 +198,18 @@ describe("an override", () => {
 })
 
 describe("what holds in the end", () => {
-  test("knows the defaults that our own agents carry", () => {
-    expect(policy(ruled({}, {}, { audit: { timeout_ms: 300_000 } })).values.timeout_ms).toBe(300_000)
+  test("knows the defaults that our own agents carry in the registry (guide 9.2, decision 10)", () => {
+    expect(policy(ruled({}, {}, { audit: { timeout_ms: 200_000 } })).values.timeout_ms).toBe(200_000)
+    const minutes = (to: string) => {
+      const known = [...AGENTS, { name: "inspector", mode: "subagent" as const }]
+      const made = policy(rule({ from: "alice", to, by: "model" }, { written: [], agents: known, defaults: DEFAULTS }))
+      return [made.values.timeout_ms / 60_000, made.resolved.sources.timeout_ms?.layer]
+    }
+    expect(minutes("scout")).toEqual([5, "agent"])
+    expect(minutes("audit")).toEqual([10, "agent"])
+    expect(minutes("inspector")).toEqual([10, "agent"])
+    expect(minutes("helper")).toEqual([10, "shipped"])
+    expect(ORIGINATORS).toEqual(["alice", "scout"])
   })
 
   test("never gives more time than the subagent may use", () => {

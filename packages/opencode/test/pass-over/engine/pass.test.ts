@@ -29,6 +29,24 @@ test("a child that returns ends its pass at the end of its step, with everything
   expect(world.host.children[0]?.closed).toBe("returned to alice: approved")
 })
 
+test("whose opencode it is stands in the pass and in every line of it, those of a refusal too", async () => {
+  using world = createEngineWorld()
+  Object.assign(world.engine, { user_id: "grace" })
+  world.host.script("audit", async (child) => {
+    await child.return(VERDICT)
+    child.step()
+  })
+  const runner = await started(world)
+  await outcomeOf(world, runner)
+  await world.ask({ subagent: "nobody" })
+  expect(await world.engine.store.find(runner.pass.id)).toMatchObject({ user_id: "grace" })
+  const lines = await world.engine.store.audit({})
+  expect(new Set(lines.map(({ action }) => action))).toEqual(
+    new Set(["requested", "dispatched", "returned", "refused"]),
+  )
+  expect(lines.map(({ user_id }) => user_id)).toEqual(lines.map(() => "grace"))
+})
+
 test("a child that stops without a return is asked for it once, with only that tool open", async () => {
   using world = createEngineWorld()
   world.host.script("audit", async (child) => {
