@@ -173,6 +173,23 @@ describe("generateSummary", () => {
     expect(asked[0]).toContain('"message":"it subtracts"')
   })
 
+  test("has 500 tokens where nobody says how long it may be, as in the architecture, §8.1", async () => {
+    const artifacts = Array.from({ length: 40 }, (_, at) =>
+      finding({ severity: "error", message: `it subtracts, ${at}` }),
+    )
+    const open: SummaryRequest = { artifacts, style: "bullet_points" }
+    const byRules = await generateSummary(deps(), open)
+    expect(byteLength(byRules)).toBeWithin(480, 501)
+    const asked: number[] = []
+    const said = deps(async ({ prompt, max_tokens }) => {
+      asked.push(max_tokens)
+      expect(prompt).toContain("At most 500 tokens")
+      return "x ".repeat(400)
+    })
+    expect(byteLength(await generateSummary(said, open))).toBeWithin(480, 501)
+    expect(asked).toEqual([500])
+  })
+
   test("is told by rules without a model, with one that fails, and with one that says nothing", async () => {
     const byRules = summarise(request, byteLength)
     expect(byRules).not.toBe("")
