@@ -19,7 +19,7 @@ import { allKnown, askOf, type PassOverOptions } from "./ask"
 import { projectRoot } from "./cli/place"
 import { folderOf } from "./folder"
 import { userName } from "./identity"
-import { inStore, thrown } from "./library"
+import { forPerson, inStore, thrown } from "./library"
 import { runOutside, type Ran } from "./outside"
 import type { WorkArtifact } from "./pass-over/domain/artifact"
 import { PassOverError, PassOverErrorCode } from "./pass-over/domain/errors"
@@ -49,6 +49,7 @@ function outcomeOf({ order: { start_id, refusal }, pass, outcome }: Ran): WorkOu
 /** The guide's entry (5.1): hands work over and comes back with its one outcome. */
 export async function passOver(options: PassOverOptions): Promise<WorkOutput> {
   allKnown(options)
+  forPerson("passOver")
   const { session_id, directory = process.cwd() } = options.work_context
   const folder = folderOf(directory)
   // Whoever has the project open has it open at its top, wherever in it a script works.

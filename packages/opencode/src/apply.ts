@@ -1,6 +1,6 @@
 import { normalize } from "node:path"
 import { userName } from "./identity"
-import { inStore, thrown } from "./library"
+import { forPerson, inStore, thrown } from "./library"
 import type { FileModificationArtifact, WorkArtifact } from "./pass-over/domain/artifact"
 import type { ChangeSet, FileChange } from "./pass-over/domain/change/change"
 import { below } from "./pass-over/domain/change/path"
@@ -97,6 +97,7 @@ export async function applyArtifacts(
   artifacts: readonly WorkArtifact[],
   from: { work_id?: string } = {},
 ): Promise<string[]> {
+  forPerson("applyArtifacts")
   const files = artifacts.filter((artifact) => artifact.type === "file_modification")
   if (files.length === 0) return []
   const id = originOf(files, from.work_id)

@@ -63,7 +63,7 @@ function createServing(calm_ms: number, serve: Serve, failed: () => void) {
 }
 
 /** One clear line, in opencode's log and before the user. */
-function tell({ client }: CoreInput["input"], message: string) {
+export function tell({ client }: CoreInput["input"], message: string) {
   const shown = { title: "Pass Over", message, variant: "warning" as const, duration: 10_000 }
   quietly(Promise.try(() => client.app.log({ body: { service: "pass-over", level: "error", message } })))
   quietly(Promise.try(() => client.tui.showToast({ body: shown })))

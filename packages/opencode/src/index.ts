@@ -1,12 +1,22 @@
 import type { Hooks, PluginInput, PluginOptions } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
 import { createAgentShells } from "./agent-shell"
-import { createDoor } from "./door"
+import { fileURLToPath } from "node:url"
+import { createDoor, tell } from "./door"
+import { takeSeat } from "./seat"
 
 /** opencode loads this module; everything else begins behind `door.ts`. */
 export default {
   id: "opencode-pass-over",
   server: async (input: PluginInput, option?: PluginOptions): Promise<Hooks> => {
+    const seat = takeSeat(input.directory, import.meta.url)
+    if ("taken" in seat) {
+      tell(
+        input,
+        `Pass Over is loaded twice, and works once: take one out of opencode's lists of plugins. Left alone: ${fileURLToPath(import.meta.url)}; at work: ${fileURLToPath(seat.taken)}.`,
+      )
+      return {}
+    }
     const door = createDoor(input, { option })
     const shells = createAgentShells()
     return {
@@ -25,7 +35,10 @@ export default {
       },
       "experimental.session.compacting": async (input, output) => (await door.hooks())?.compacting(input, output),
       "chat.message": async ({ sessionID, agent }, output) => door.message({ sessionID, agent }, output),
-      dispose: async () => door.dispose(),
+      dispose: async () => {
+        seat.leave()
+        await door.dispose()
+      },
     }
   },
 }

@@ -149,8 +149,7 @@ export function fences(own: Layer, above: readonly Layer[], permissions: readonl
     .map((permission): Rule => ({ permission, pattern: "*", action: "ask" }))
   const exact = permissions.filter((permission) => !permission.includes("*"))
   // What its own agent may not use at all stays out of sight, also behind a fence that speaks of it among others.
-  const fenced = (permission: string) =>
-    rest.length > 0 || starred.some((rule) => matches(permission, rule.permission))
+  const fenced = (permission: string) => rest.length > 0 || starred.some((rule) => matches(permission, rule.permission))
   const named = exact.flatMap((permission): Rule[] => {
     if (uniform(own.rules, permission) === "deny")
       return fenced(permission) ? [{ permission, pattern: "*", action: "deny" }] : []

@@ -35,7 +35,8 @@ export async function bringEnd(engine: Engine, project: Project, bringing: Bring
   const arrived = (message_id: string | null) =>
     engine.store.flowDelivered({ of: delivery, message_id, at: engine.clock.now() })
   if (earlier !== null && (await host.hasMessage(session_id, earlier))) return arrived(earlier)
-  if (await putOff(engine, project, session_id, () => bringEnd(engine, project, { ...bringing, start: false }))) return false
+  if (await putOff(engine, project, session_id, () => bringEnd(engine, project, { ...bringing, start: false })))
+    return false
   const message_id = host.messageID(`${run.run_id}:${delivery.seq}`)
   if (!(await engine.store.takeFlowDelivery({ from: delivery, owner_id: engine.owner_id, message_id }))) return false
   const text = await messageText(engine, run, state)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
-import { join } from "node:path"
+import { cpSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { call, createModel, createSandbox, type Model, type Sandbox } from "@pass-over/rehearsal"
 import { findServer } from "../../../src/server/client"
 import { eventually, passOver } from "../support/launcher"
@@ -171,4 +172,22 @@ test("with the plugin's option serve, opencode's start brings the API and the pa
   expect((await findServer(folder))?.url).toBe(found.url)
   for (const { pid, command } of box.processes()) if (/cli\.js serve/.test(command)) process.kill(pid, "SIGTERM")
   expect(await box.leftovers(5_000)).toEqual([])
+})
+
+test("of two copies of the plugin one is at work, and the user is told where both are", async () => {
+  const { model, box } = held
+  const copy = join(box.project, "..", "copy")
+  cpSync(dirname(await plugin()), copy, { recursive: true })
+  box.write(".opencode/opencode.json", JSON.stringify({ plugin: [join(copy, "server.js")] }))
+  const server = await box.serve()
+  const events = await server.events()
+  await server.client.app.agents()
+  const { properties } = await events.until("tui.toast.show")
+  expect(String(properties.message)).toContain("Pass Over is loaded twice")
+  expect(String(properties.message)).toContain(join(copy, "server.js"))
+  await eventually(async () => somethingLeft(databaseOf(box)) || undefined, "opencode among the owners")
+  for (const objective of ["One", "Two", "Three"]) {
+    model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })
+    expect((await passOver(box, "run", "audit", objective)).code).toBe(0)
+  }
 })

@@ -251,10 +251,7 @@ test("a no to a command leaves the question about a pass to be answered for itse
   box.write(".opencode/pass-over.json", JSON.stringify({ defaults: { require_confirmation: true } }))
   model.play({
     agents: {
-      scout: reply(
-        to("audit", "May it start"),
-        call("bash", { command: "echo hi", description: "say hi" }),
-      ),
+      scout: reply(to("audit", "May it start"), call("bash", { command: "echo hi", description: "say hi" })),
     },
   })
   const open = async () => (await server.client.permission.list()).data ?? []
