@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { ContextFile } from "../pass-over/domain/context"
-import { secretFile } from "../pass-over/domain/secret"
+import { redact, secretFile } from "../pass-over/domain/secret"
 import { createIgnored, type Ignored } from "./ignored"
 
 // Larger files go along by their beginning and their end; the child can read the piece that it needs.
@@ -39,9 +39,16 @@ const whole = (path: string) => Bun.file(path).text()
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replaceAll(/^\ufffd+|\ufffd+$/g, "")
 
+// No secret is longer: a key in the middle of a cut would be half a key, which nobody recognises any more.
+const OVERLAP = 32 * 1024
+
 async function sparse(path: string, size: number): Promise<string> {
-  const [head, tail] = await Promise.all([piece(path, 0, HEAD), piece(path, size - TAIL, TAIL)])
-  return `${text(head)}\n[…] (${size - HEAD - TAIL} bytes are not shown)\n${text(tail)}`
+  const [from, to] = await Promise.all([
+    piece(path, 0, HEAD + OVERLAP),
+    piece(path, size - TAIL - OVERLAP, TAIL + OVERLAP),
+  ])
+  const [head, tail] = [redact(text(from)).text.slice(0, HEAD), redact(text(to)).text.slice(-TAIL)]
+  return `${head.toWellFormed()}\n[…] (about ${size - HEAD - TAIL} bytes are not shown)\n${tail.toWellFormed()}`
 }
 
 async function readFile(path: string, directory: string, skip: Ignored | undefined): Promise<ContextFile | undefined> {

@@ -97,6 +97,47 @@ describe("what does not fit", () => {
     expect(manifest.items.filter(({ taken }) => taken !== "none").every(({ sha256 }) => sha256)).toBe(true)
   })
 
+  test("is told in a digest also where the bytes are what there is too little of", async () => {
+    for (const max_context_size_bytes of [30_000, 50_000, 100_000]) {
+      const { context, manifest } = await scene({ history }).run({}, { max_context_size_bytes })
+      expect(context.messages[0]?.id).toBe(DIGEST_ID)
+      expect(byteLength(contextText(context, manifest))).toBeLessThanOrEqual(max_context_size_bytes)
+    }
+  })
+
+  test("is not even a name where names alone are too much, and the account has all of them", async () => {
+    const files = Array.from({ length: 300 }, (_, at) => `${"deep/".repeat(170)}${at}.ts`)
+    const { context, manifest } = await scene().run({ files })
+    expect(count(contextText(context, manifest))).toBeLessThanOrEqual(manifest.max_tokens)
+    expect(context.files.length).toBeGreaterThan(50)
+    expect(context.files.length).toBeLessThan(files.length)
+    expect(manifest.items.map(({ ref }) => ref)).toEqual(files)
+    expect(manifest.items.at(-1)).toMatchObject({ taken: "none", why: expect.stringContaining("not even named") })
+  })
+
+  test("leaves todos their tenth of the room where errors have used up theirs", async () => {
+    const failed = Array.from({ length: 10 }, (_, at) =>
+      message({
+        id: `e${at}`,
+        parts: [
+          part({
+            type: "tool",
+            tool_name: "fetch",
+            tool_input: { url: `${at}` },
+            tool_status: "error",
+            tool_error: "word ".repeat(80),
+          }),
+        ],
+      }),
+    )
+    const list = Array.from({ length: 40 }, (_, at) => ({ content: `${at} ${"do it ".repeat(20)}`, status: "pending" }))
+    const { context } = await scene({ history: [...failed, ...history], list }).run(
+      {},
+      { max_context_size_bytes: 60_000 },
+    )
+    expect(context.todos).toHaveLength(40)
+  })
+
   test("is the older part where the user wants recency", async () => {
     const { context } = await scene({ history }).run({}, { context_selection: "recency" })
     expect(context.messages.at(-1)?.id).toBe("m399")
@@ -303,8 +344,25 @@ describe("what a text speaks of", () => {
     expect(mentioned(text)).toEqual(["src/a.ts", "lib/b.test.tsx", "README.md"])
   })
 
+  test("is a name in any script, and one with parts in brackets, as routes have them", () => {
+    const text =
+      "src/größe.ts, app/[id]/page.tsx, (app/(auth)/login.tsx) [x](docs/x.md) app/[...all]/page.tsx 请看src/b.ts文件 docs/日本語.md a+b/c.ts"
+    expect(mentioned(text)).toEqual([
+      "src/größe.ts",
+      "app/[id]/page.tsx",
+      "app/(auth)/login.tsx",
+      "docs/x.md",
+      "app/[...all]/page.tsx",
+      "请看src/b.ts",
+      "src/b.ts",
+      "docs/日本語.md",
+      "a+b/c.ts",
+    ])
+  })
+
   test("is bounded in time on a hostile text", () => {
-    for (const text of ["a/".repeat(500_000), "a.".repeat(500_000), "-".repeat(1_000_000)]) {
+    const hostile = ["a/", "a.", "-", "[a]", "(a)", "(a)/", "[[a]", "[a", "é"].map((one) => one.repeat(500_000))
+    for (const text of [...hostile, "[a]".repeat(99).padEnd(300, " ").repeat(60)]) {
       const began = performance.now()
       mentioned(text)
       expect(performance.now() - began).toBeLessThan(500)
@@ -315,6 +373,48 @@ describe("what a text speaks of", () => {
     expect(["review my changes", "look at the diff", "what is staged?"].every(asksForChanges)).toBe(true)
     expect(["change the colour", "fix the bug in a.ts"].some(asksForChanges)).toBe(false)
   })
+})
+
+test("nothing that is cut leaves half a sign behind, which no provider takes", async () => {
+  const emoji = "🙂".repeat(2_000)
+  const failed = (begin: string) =>
+    message({
+      id: `e${begin}`,
+      parts: [
+        part({
+          type: "tool",
+          tool_name: "fetch",
+          tool_input: { url: begin + emoji },
+          tool_status: "error",
+          tool_error: begin + emoji,
+        }),
+      ],
+    })
+  const talk = Array.from({ length: 300 }, (_, at) => text(`${at % 2 ? "x" : ""}${emoji.slice(0, 80)}${at}`, 1_000))
+  const { context, manifest } = await scene({ history: [failed(""), failed("x"), ...talk] }).run()
+  expect(context.errors).toHaveLength(2)
+  expect(context.messages[0]?.id).toBe(DIGEST_ID)
+  expect(contextText(context, manifest).isWellFormed()).toBe(true)
+})
+
+test("another call that succeeds leaves an error open, and the same file tried otherwise closes it", () => {
+  const one = (tool_name: string, tool_input: Record<string, unknown>, failed: boolean) =>
+    message({
+      parts: [part({ type: "tool", tool_name, tool_input, tool_status: failed ? "error" : "completed" })],
+    })
+  const open = (name: string, first: object, second: object) =>
+    openErrors([one(name, { ...first }, true), one(name, { ...second }, false)]).length
+  const long = "x".repeat(300)
+  expect(open("linear_create", { title: "a" }, { title: "b" })).toBe(1)
+  expect(open("grep", { path: "src", pattern: "a" }, { path: "src", pattern: "b" })).toBe(1)
+  expect(open("bash", { command: `${long} a` }, { command: `${long} b` })).toBe(1)
+  const patch = (path: string, word: string) => ({
+    patchText: `*** Begin Patch\n*** Update File: ${path}\n@@\n-${word}\n+b\n*** End Patch`,
+  })
+  expect(open("apply_patch", patch("a.ts", "x"), patch("b.ts", "x"))).toBe(1)
+  expect(open("apply_patch", patch("a.ts", "x"), patch("a.ts", "y"))).toBe(0)
+  expect(open("edit", { filePath: "a.ts", oldString: "x" }, { filePath: "a.ts", oldString: "y" })).toBe(0)
+  expect(open("linear_create", { title: "a" }, { title: "a" })).toBe(0)
 })
 
 test("errors are open until the same call succeeds", () => {

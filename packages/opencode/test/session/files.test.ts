@@ -161,3 +161,17 @@ describe("what git knows", () => {
     expect(await nearby({ names: ["a.ts"], changed: true }, held.root)).toEqual({ named: [], changed: [] })
   })
 })
+
+test("of a secret at the edge of what is shown of a large file nothing is shown", async () => {
+  const token = `ghp_${"Z9yX8wV7uT6sR5qP4oN3mL2kJ1iH0gFeDcBa"}`
+  const size = 700 * 1024
+  const lines = "const a = 1\n".repeat(size)
+  for (const at of [192 * 1024 - 20, size - 64 * 1024 - 20]) {
+    const secret = `\n${token}\n`
+    write("edge.ts", (lines.slice(0, at) + secret + lines).slice(0, size))
+    const content = (await read("edge.ts"))?.content ?? ""
+    expect(content).toContain("bytes are not shown")
+    const pieces = Array.from({ length: token.length - 11 }, (_, from) => token.slice(from, from + 12))
+    expect(pieces.filter((piece) => content.includes(piece))).toEqual([])
+  }
+})

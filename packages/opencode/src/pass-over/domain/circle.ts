@@ -1,3 +1,4 @@
+import { clip } from "./clip"
 import { readAnswer, readCall, type Answer, type Call } from "./circle-call"
 import { compare, share } from "./circle-words"
 
@@ -112,7 +113,7 @@ const short = (text: string) => {
     .split("")
     .join("")
     .replaceAll(/\s+/g, " ")
-  return line.length > SHOWN ? `${line.slice(0, SHOWN - 1)}…` : line
+  return clip(line, SHOWN)
 }
 
 export type Circle = {

@@ -1,3 +1,4 @@
+import { clip } from "./clip"
 import type { z } from "zod"
 import { enforced, rulesOf } from "./constraint"
 import { PassOverErrorCode } from "./errors"
@@ -76,7 +77,7 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list"
   if (typeof value === "object") return "an object"
   const text = JSON.stringify(value)
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+  return clip(text, 60)
 }
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, sec: 1_000, m: 60_000, min: 60_000, h: 3_600_000 }

@@ -1,3 +1,4 @@
+import { clip } from "./clip"
 import { byteLength } from "./bytes"
 import { place, type WorkArtifact } from "./artifact"
 import { fence, freshNonce, unfence } from "./fence"
@@ -28,8 +29,6 @@ export function headline(output: WorkOutput, cost: number): string {
     ...(files > 0 ? [`${plural(files, "file")} ${done ? "changed" : "proposed"}`] : []),
   ].join(" · ")
 }
-
-const clip = (text: string, max: number) => (text.length <= max ? text : `${text.slice(0, max - 1)}…`)
 
 type Room = { findings: number; text: number; items: number }
 

@@ -4,16 +4,27 @@ import { WRITERS } from "./tool"
 const TEXT = 20_000
 const MOST = 40
 
-// A name with a suffix, with or without folders before it. Addresses are left out by what stands before them.
-const PATH = /(?<![\w/.:@-])(?:\.{0,2}\/)?(?:[\w@.-]+\/)*[\w@-][\w@.-]*\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/])/g
+// Looked for in one word at a time, and in none that is too long for a name: brackets can be read in many ways.
+const BETWEEN = /[\s，。、；：！？「」『』《》（）]+/
+const LONGEST = 300
+
+// A name with a suffix, with or without folders before it; whole parts may stand in brackets, as routes do. Addresses are
+// left out by what stands before them.
+const PART = String.raw`(?:[\p{L}\p{M}\p{N}_@+.-]|\[{1,2}[^\s/[\]]{1,60}\]{1,2}|\([^\s/()]{1,60}\))+`
+const FILE = String.raw`(?:[\p{L}\p{M}\p{N}_@+-]|\[{1,2}[^\s/[\]]{1,60}\]{1,2})[\p{L}\p{M}\p{N}_@+.-]*\.[A-Za-z][A-Za-z0-9]{0,9}`
+const PATH = new RegExp(String.raw`(?<![\p{L}\p{N}_/.:@-])(?:\.{0,2}\/)?(?:${PART}\/)*${FILE}(?![\w/])`, "gu")
+// Where no blanks stand between words, a name may follow one: "请看src/a.ts".
+const JOINED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+(?=[\w.@])/u
 const NOT_A_FILE = /^(?:e\.g|i\.e|etc|vs|node\.js|next\.js|vue\.js|[^/]+@[^/]+)$/i
 const CHANGES =
   /\bdiff\b|\buncommitted\b|\bunstaged\b|\bstaged\b|\bworking (?:tree|copy)\b|\b(?:my|the|these|our|recent|local|latest) changes\b|\bchanged files\b|\bpull request\b/i
 
 /** Paths and names of files that a text speaks of, in order. */
 export function mentioned(text: string): string[] {
-  const found = text.slice(0, TEXT).match(PATH) ?? []
+  const words = text.slice(0, TEXT).split(BETWEEN)
+  const found = words.flatMap((word) => (word.length <= LONGEST ? (word.match(PATH) ?? []) : []))
   const names = found
+    .flatMap((name) => (JOINED.test(name) ? [name, name.replace(JOINED, "")] : [name]))
     .map((name) => name.replace(/^\.\//, "").replace(/\.+$/, ""))
     .filter((name) => !NOT_A_FILE.test(name))
   return [...new Set(names)].slice(0, MOST)

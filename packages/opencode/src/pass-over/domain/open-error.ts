@@ -1,4 +1,6 @@
 import type { ContextError, ContextMessage, MessagePart } from "./context"
+import { clip, clipStart } from "./clip"
+import { patched } from "./patch"
 import { SHELLS } from "./tool"
 
 const MOST = 10
@@ -8,10 +10,8 @@ const RECENT = 50
 const LENGTH = 400
 const CONTEXT = 200
 
-const clip = (value: string, room: number) => (value.length <= room ? value : `${value.slice(0, room - 1)}…`)
-
 /** The end of what a command said: that is where it says what is wrong. */
-const tail = (value: string) => (value.length <= LENGTH ? value : `…${value.slice(1 - LENGTH)}`)
+const tail = (value: string) => clipStart(value, LENGTH)
 
 const calm = (command: string) =>
   command
@@ -19,10 +19,23 @@ const calm = (command: string) =>
     .replaceAll(/\s+/g, " ")
     .replace(/ 2>&1$/, "")
 
-/** What a call is about, to tell a second try from something else. */
+const text = (value: unknown) => (typeof value === "string" ? value : "")
+
+/** What a call is about, in words. */
 function subject({ tool_name, tool_input: input = {} }: MessagePart): string {
   const about = input.command ?? input.filePath ?? input.path ?? input.pattern ?? input.url ?? input.query
-  return clip(`${tool_name} ${typeof about === "string" ? calm(about) : ""}`.trim(), CONTEXT)
+  const files = patched(text(input.patchText)).join(", ")
+  return clip(`${tool_name} ${calm(text(about)) || files}`.trim(), CONTEXT)
+}
+
+/**
+ * What makes a call a second try of an earlier one: the same command, the same file that is to be changed or read, else
+ * the same arguments.
+ */
+function attempt({ tool_name, tool_input: input = {} }: MessagePart): string {
+  const command = calm(text(input.command))
+  const files = [text(input.filePath), ...patched(text(input.patchText))].filter((path) => path !== "")
+  return `${tool_name} ${command || files.join("\n") || JSON.stringify(input)}`
 }
 
 // With exit code 1 these answer a question: nothing was found, or it is not the same.
@@ -67,11 +80,11 @@ export function openErrors(messages: readonly ContextMessage[]): ContextError[] 
     const end = ended(part)
     if (!end) continue
     calls += 1
-    const context = subject(part)
-    open.delete(context)
+    const key = attempt(part)
+    open.delete(key)
     if (end.failed === undefined) continue
-    const error = { type: part.tool_name, message: end.failed, context }
-    open.set(context, { error, at: calls, command: part.tool_status === "completed" })
+    const error = { type: part.tool_name, message: end.failed, context: subject(part) }
+    open.set(key, { error, at: calls, command: part.tool_status === "completed" })
   }
   const all = [...open.values()].filter(({ at, command }) => !command || calls - at < RECENT)
   const commands = new Set(all.filter(({ command }) => command).slice(-MOST_COMMANDS))

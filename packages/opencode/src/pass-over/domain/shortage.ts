@@ -1,3 +1,4 @@
+import { clip } from "./clip"
 import type { ContextMessage } from "./context"
 import { PassOverErrorCode, sentence } from "./errors"
 import type { ErrorNote } from "./output"
@@ -74,7 +75,7 @@ const saying = (lines: readonly string[], patterns: readonly RegExp[]) =>
 
 const short = (text: string, most = 100) => {
   const line = text.replaceAll(/\s+/g, " ").trim()
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`
+  return clip(line, most)
 }
 
 /** Whether a command has failed because it could not get memory. One that fails for another reason has no sign of it. */

@@ -1,3 +1,4 @@
+import { clip } from "./clip"
 import { bySeverity, place, type FindingArtifact, type WorkArtifact } from "./artifact"
 import type { SummaryRequest } from "./output"
 
@@ -7,7 +8,6 @@ export const SUMMARY_TOKENS = 500
 type Focus = NonNullable<SummaryRequest["focus"]>
 
 const plural = (count: number, one: string) => `${count} ${one}${count === 1 ? "" : "s"}`
-const clip = (text: string, room: number) => (text.length <= room ? text : `${text.slice(0, room - 1)}…`)
 const line = (text: string) => clip(text.replaceAll(/\s+/g, " ").trim(), 300)
 
 const of = <T extends WorkArtifact["type"]>(artifacts: readonly WorkArtifact[], type: T) =>

@@ -1,3 +1,4 @@
+import { posix } from "node:path"
 import { fileText } from "../domain/brief"
 import { byteLength } from "../domain/bytes"
 import type { ContextFile } from "../domain/context"
@@ -36,7 +37,7 @@ const bare = (path: string) => !path.includes("/")
 export async function inQuestion(host: Host, look: Look, history: readonly ContextMessage[]): Promise<Named[]> {
   const local = relativeTo(look.directory)
   const text = `${look.objective}\n${look.background ?? ""}`
-  const asked = [...new Set(look.files.map(local))].map((path): Named => ({
+  const asked = [...new Set(look.files.map((path) => posix.normalize(local(path))))].map((path): Named => ({
     path,
     why: "named for this pass",
     asked: true,
@@ -64,7 +65,12 @@ export async function inQuestion(host: Host, look: Look, history: readonly Conte
 
 export type Weigh = (text: string) => { bytes: number; tokens: number; sha256: string }
 
-export type FileItem = { value: ContextFile; item: ManifestItem }
+export type FileItem = {
+  value: ContextFile
+  item: ManifestItem
+  /** There is no room even for its name. */
+  unnamed?: true
+}
 
 const unread = ({ path, metadata }: ContextFile) => {
   if (secretFile(path)) return "may hold secrets; never goes along"
@@ -112,15 +118,23 @@ export function fitFiles(
   tools: { weigh: Weigh; query: ReadonlySet<number>; estimate: (text: string) => Room },
 ): { files: FileItem[]; used: Room } {
   const used = { bytes: 0, tokens: 0 }
-  // The name of every file goes along in any case; its place is kept before contents are looked at.
-  const names = files.map(({ value }) => tools.estimate(`${fileText(without(value))}\n`))
-  const kept = {
-    bytes: names.reduce((sum, name) => sum + name.bytes, 0),
-    tokens: names.reduce((sum, name) => sum + name.tokens + SLACK, 0),
-  }
+  // The name of every file goes along while there is room; its place is kept before contents are looked at.
+  const kept = { bytes: 0, tokens: 0 }
+  const names = files.map(({ value }) => {
+    const name = tools.estimate(`${fileText(without(value))}\n`)
+    if (kept.bytes + name.bytes > max.bytes || kept.tokens + name.tokens + SLACK > max.tokens) return undefined
+    kept.bytes += name.bytes
+    kept.tokens += name.tokens + SLACK
+    return name
+  })
   const items = files.map(({ value, named }, index): FileItem => {
     const base = { kind: "file" as const, ref: value.path }
-    const name = names[index] ?? { bytes: 0, tokens: 0 }
+    const name = names[index]
+    if (!name) {
+      const weight = tools.estimate(fileText(value))
+      const why = `${named.why}; over the context limit, not even named`
+      return { value: without(value), item: { ...base, taken: "none", why, ...weight }, unnamed: true }
+    }
     kept.bytes -= name.bytes
     kept.tokens -= name.tokens + SLACK
     const left = (item: ManifestItem): FileItem => {

@@ -41,11 +41,11 @@ type Limit = { bytes: number; tokens: number }
 
 const estimate = (text: string) => ({ bytes: size(text), tokens: scan(text.slice(0, 20_000)).tokens })
 
-/** Todos and errors are few and short; what would take more than a tenth of the budget is left out at the end. */
+/** Todos and errors are few and short; what of either would take more than a tenth of the budget is left out. */
 function small(found: Read, limit: Limit, weigh: Weigh) {
-  const room = { bytes: limit.bytes / 10, tokens: limit.tokens / 10 }
-  const fit = <T>(list: readonly T[], kind: ManifestItem["kind"], text: (one: T) => string) =>
-    list.map((value, index) => {
+  const fit = <T>(list: readonly T[], kind: ManifestItem["kind"], text: (one: T) => string) => {
+    const room = { bytes: limit.bytes / 10, tokens: limit.tokens / 10 }
+    return list.map((value, index) => {
       const weight = weigh(text(value))
       const fits = weight.tokens <= room.tokens && weight.bytes <= room.bytes
       room.tokens -= fits ? weight.tokens : 0
@@ -56,6 +56,7 @@ function small(found: Read, limit: Limit, weigh: Weigh) {
         : { ...base, taken: "none", why: "over the context limit" }
       return { value, item }
     })
+  }
   return {
     errors: fit(found.errors, "error", (one) => `- ${one.type}: ${one.message} (${one.context ?? ""})`),
     todos: fit(found.todos, "todo", (one) => `- [${one.status}] ${one.content}`),
@@ -91,7 +92,7 @@ function assemble(
     context: {
       session_id: wanted.session_id,
       directory: wanted.directory,
-      files: files.map(({ value }) => value),
+      files: files.flatMap(({ value, unnamed }) => (unnamed ? [] : [value])),
       messages: talk.messages,
       tool_results: toolResults(talk.messages),
       todos: kept(extras.todos),

@@ -1,3 +1,4 @@
+import { clip } from "../domain/clip"
 import { brief, FINALISE, resumed } from "../domain/brief"
 import { PassOverError, PassOverErrorCode } from "../domain/errors"
 import { event, note, type Pass } from "../domain/pass"
@@ -287,5 +288,5 @@ const crashed = (error: unknown): Failure => ({
 /** opencode's own navigation reads the agent out of a title of this form. */
 export function title(pass: Pick<Pass, "objective" | "subagent_id">): string {
   const line = pass.objective.replaceAll(/\s+/g, " ").trim()
-  return `${line.length > 60 ? `${line.slice(0, 59)}…` : line} (@${pass.subagent_id} subagent)`
+  return `${clip(line, 60)} (@${pass.subagent_id} subagent)`
 }

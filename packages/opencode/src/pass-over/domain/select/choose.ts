@@ -63,6 +63,10 @@ function pinned(list: readonly Scored[], asked: Float64Array): Scored[] {
   return [first, last].filter((one, at, all) => one !== undefined && all.indexOf(one) === at) as Scored[]
 }
 
+const MOST_DIGEST = 1_500
+// What a token of a digest takes at most, with what stands around it.
+const BYTES = 5
+
 const VIEW = 120
 const LEAST_VIEW = 40
 const MOST_VIEWS = 40
@@ -127,7 +131,8 @@ function fill(list: Scored[], asked: Float64Array, ask: Ask, bench: Bench): Map<
     tokens: Math.floor(all.tokens * SHARE.user) - user.tokens,
     bytes: all.bytes === Infinity ? 0 : Math.floor(all.bytes * SHARE.user) - user.bytes,
   }
-  const room = { tokens: all.tokens - kept - spent.tokens, bytes: all.bytes - spent.bytes }
+  const line = all.bytes === Infinity ? 0 : Math.min(MOST_DIGEST * BYTES, Math.floor(all.bytes * SHARE.digest))
+  const room = { tokens: all.tokens - kept - spent.tokens, bytes: all.bytes - spent.bytes - line }
   const order = ordered(list, room.tokens)
   const left = pack(order, room, bench, taken)
   // Nothing is kept free where that would leave nothing at all.
@@ -161,21 +166,21 @@ function settle(taken: Map<number, Taken>, list: readonly Scored[], ask: Ask): n
 }
 
 const HEADER = 12
-const MOST_DIGEST = 1_500
 
 type Front = { messages: ContextMessage[]; tokens: number }
 
 /** Puts the digest in front where it fits beside everything else. */
 function withDigest(taken: ReadonlyMap<number, Taken>, tokens: number, list: readonly Scored[], ask: Ask): Front {
   const messages = inOrder(taken)
-  const room = Math.min(ask.max_tokens - tokens - HEADER, MOST_DIGEST)
+  const bytes = (ask.max_bytes ?? Infinity) - byteLength(textOf(messages))
+  const room = Math.min(ask.max_tokens - tokens - HEADER, MOST_DIGEST, Math.floor(bytes / BYTES) - HEADER)
   const text = digest(digestLines(list, taken), list.length, room, ask.count)
   if (text === undefined) return { messages, tokens }
   const front = digestMessage(text, messages[0])
   const all = [front, ...messages]
   if (ask.counted === "parts") {
-    const bytes = byteLength(textOf(all)) + all.length
-    return bytes <= (ask.max_bytes ?? Infinity)
+    const sum = byteLength(textOf(all)) + all.length
+    return sum <= (ask.max_bytes ?? Infinity)
       ? { messages: all, tokens: tokens + ask.count(messageText(front)) + 1 }
       : { messages, tokens }
   }

@@ -78,7 +78,7 @@ function shortened(units: readonly Unit[], totals: Totals, may: number): number 
   for (const { unit, word, loses } of words.toSorted((a, b) => b.saves / b.loses - a.saves / a.loses)) {
     if (gone + loses > may) continue
     gone += loses
-    unit.text = unit.text.replace(word, () => `${word.slice(0, KEPT_OF_WORD)}${MARK}`)
+    unit.text = unit.text.replace(word, () => `${word.slice(0, KEPT_OF_WORD).toWellFormed()}${MARK}`)
   }
   return gone
 }

@@ -12,7 +12,7 @@ function heading(one: Scored): string {
     .replaceAll(/[\s`#*_>|{}[\]"]+/g, " ")
     .trim()
     .split(" ")
-  const text = words.slice(0, HEADWORDS).join(" ").slice(0, 80)
+  const text = words.slice(0, HEADWORDS).join(" ").slice(0, 80).toWellFormed()
   return words.length > HEADWORDS ? `${text}…` : text
 }
 

@@ -1,4 +1,5 @@
 import type { ContextMessage, MessagePart } from "../context"
+import { clip } from "../clip"
 import { condense, type Known } from "./condense"
 import { cut } from "./cut"
 
@@ -12,10 +13,10 @@ const INPUT = 400
 const ROOM = (tokens: number) => tokens * 3.5
 
 function lean(value: unknown, room: number): unknown {
-  if (typeof value === "string") return value.length > room ? `${value.slice(0, room)}…` : value
+  if (typeof value === "string") return clip(value, room + 1)
   if (typeof value !== "object" || value === null) return value
   const text = JSON.stringify(value)
-  return text.length > room * 2 ? `${text.slice(0, room * 2)}…` : value
+  return text.length > room * 2 ? clip(text, room * 2 + 1) : value
 }
 
 const leanInput = (input: Record<string, unknown>, room: number) =>
