@@ -65,7 +65,7 @@ export type Ended = {
 /** What the core keeps of changes. As everywhere in the store, every method is one whole operation. */
 export type ChangeStore = {
   // Contents
-  hasBlobs(hashes: readonly string[]): Promise<string[]>
+  hasBlobs(hashes: readonly string[], at: number): Promise<string[]>
   /** Pieces of contents, all of them or none. Pieces that are there already stay as they are. */
   putPieces(pieces: readonly BlobPiece[]): Promise<void>
   /** Declares contents whole once all of their pieces are there. */
@@ -88,6 +88,8 @@ export type ChangeStore = {
   changes(pass_over_id: PassID): Promise<ChangeSet[]>
   review(change_id: ChangeID, verdicts: readonly SaidVerdict[], told: Told): Promise<void>
   verdicts(change_id: ChangeID): Promise<SaidVerdict[]>
+  /** Says once more of a change what was said of the one that it was made from; nobody has to be told. */
+  repeat(change_id: ChangeID, verdicts: readonly SaidVerdict[]): Promise<void>
 
   // Applications
   /**

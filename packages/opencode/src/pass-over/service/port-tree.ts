@@ -10,7 +10,13 @@ export type Barrier = { kind: "refused"; why: string; help?: Help }
 /** What lies at a path: a plain file, nothing, or something that we do not touch. */
 export type Found = { kind: "file"; state: FileState } | { kind: "none" } | Barrier
 
-export type Staged = { path: string; before: FileState | null; after: FileState }
+export type Staged = {
+  path: string
+  before: FileState | null
+  after: FileState
+  /** The file that it is made of, under its earlier name: who may read that may read this. */
+  like?: string | undefined
+}
 
 /**
  * A user's tree, for as long as something is written into it. Paths are relative and have passed the rules of

@@ -14,6 +14,9 @@ type Blobs = Pick<
 // What one statement may name at once.
 const MOST = 500
 
+// A content that somebody has just found is about to be referred to, and is not cleaned away before.
+const FRESH_MS = 60 * 60 * 1000
+
 const inGroups = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / MOST) }, (_, group) => items.slice(group * MOST, (group + 1) * MOST))
 
@@ -87,15 +90,30 @@ export function createBlobs(base: Base, vault: Vault): Blobs {
   return {
     ...sweepers(base),
 
-    hasBlobs: async (hashes) =>
-      inGroups([...new Set(hashes)]).flatMap((group) =>
+    hasBlobs: async (hashes, at) => {
+      const groups = inGroups([...new Set(hashes)])
+      const found = groups.flatMap((group) =>
         db
-          .select({ hash: BlobTable.hash })
+          .select({ hash: BlobTable.hash, time: BlobTable.time_created })
           .from(BlobTable)
           .where(inArray(BlobTable.hash, group))
-          .all()
-          .map((row) => row.hash),
-      ),
+          .all(),
+      )
+      const stale = found.filter(({ time }) => time < at - FRESH_MS).map(({ hash }) => hash)
+      const fresh = found.filter(({ time }) => time >= at - FRESH_MS).map(({ hash }) => hash)
+      if (stale.length === 0) return fresh
+      const kept = await write(() =>
+        inGroups(stale).flatMap((group) =>
+          db
+            .update(BlobTable)
+            .set({ time_created: at })
+            .where(inArray(BlobTable.hash, group))
+            .returning({ hash: BlobTable.hash })
+            .all(),
+        ),
+      )
+      return [...fresh, ...kept.map(({ hash }) => hash)]
+    },
 
     putPieces: async (pieces) => {
       // Sealed before the lock is taken: compressing is the slow part.

@@ -23,7 +23,7 @@ function toChange({ db }: Base, row: Row<typeof ChangeTable>): ChangeSet {
   return { ...row, files: files.map(({ body }) => body) }
 }
 
-type Sets = Pick<Changes, "saveChange" | "change" | "changes" | "review" | "verdicts">
+type Sets = Pick<Changes, "saveChange" | "change" | "changes" | "review" | "repeat" | "verdicts">
 
 function sets(base: Base): Sets {
   const { db, run, write } = base
@@ -66,6 +66,11 @@ function sets(base: Base): Sets {
       write(() => {
         for (const verdict of verdicts) put.verdict()({ change_id, ...verdict })
         record(run, note, event)
+      }),
+
+    repeat: (change_id, verdicts) =>
+      write(() => {
+        for (const verdict of verdicts) put.verdict()({ ...verdict, change_id })
       }),
 
     verdicts: async (change_id: ChangeID) =>

@@ -59,7 +59,7 @@ test.each([0, 1, 1_048_575, 1_048_576, 1_048_577, 3_500_000])("%d bytes come bac
 test("a stream that turns out to be another content is not kept under the wrong name", async () => {
   using world = await createChangeWorld()
   expect(await keepStream(world.deps, one("expected"), pieces(bytes("something else")))).toBe(false)
-  expect(await world.store.hasBlobs([one("expected").hash])).toEqual([])
+  expect(await world.store.hasBlobs([one("expected").hash], 0)).toEqual([])
   expect(await world.store.piece(one("expected").hash, 0)).toBeUndefined()
 })
 
@@ -117,7 +117,7 @@ test("pruning forgets what nothing refers to, and nothing else", async () => {
   expect(await world.store.pruneBlobs(world.clock.now())).toBe(0)
   expect(await world.store.pruneBlobs(world.clock.now() + 1)).toBe(1)
   expect(
-    await world.store.hasBlobs([one("loose").hash, change.files[0]!.old!.hash, change.files[0]!.new!.hash]),
+    await world.store.hasBlobs([one("loose").hash, change.files[0]!.old!.hash, change.files[0]!.new!.hash], 0),
   ).toHaveLength(2)
   await expect(Array.fromAsync(stream(world.deps, one("loose").hash))).rejects.toMatchObject({ code: "E042" })
 })
@@ -159,7 +159,7 @@ test("a start forgets what is left over, and sweeps torn contents only where nob
   const other = { owner_id: world.ids.make("own"), pid: 1, process_start: "1", host: "h", place: "p" }
   await store.enter(other, world.clock.now())
   await pruneContents(engine, () => "alive")
-  expect(await store.hasBlobs([one("nobody's").hash])).toEqual([])
+  expect(await store.hasBlobs([one("nobody's").hash], 0)).toEqual([])
   expect(await store.piece("torn", 0)).toBeDefined()
   await pruneContents(engine, () => "dead")
   expect(await store.piece("torn", 0)).toBeUndefined()

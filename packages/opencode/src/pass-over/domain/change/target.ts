@@ -17,12 +17,18 @@ function verdictOf(paths: ReadonlySet<string>, target: string, accepted: boolean
   return [{ path: target, hunk: null, accepted, reason }]
 }
 
+/** What is said of everything, of a file, of a hunk: the narrower word comes later, and so holds. */
+const narrow = (target: string, { hunk }: Verdict) => (target === "*" ? 0 : hunk === null ? 1 : 2)
+
 /** The verdicts that words mean. What is said of a hunk goes before what is said of its file, in whatever order. */
 export function verdictsOf(change: ChangeSet, { accept = [], reject = {} }: Words): Verdict[] {
   const paths = new Set(change.files.map(({ path }) => path))
-  const all = [
-    ...accept.flatMap((target) => verdictOf(paths, target, true, null)),
-    ...Object.entries(reject).flatMap(([target, reason]) => verdictOf(paths, target, false, reason || null)),
+  const said = [
+    ...accept.map((target) => ({ target, accepted: true, reason: null })),
+    ...Object.entries(reject).map(([target, reason]) => ({ target, accepted: false, reason: reason || null })),
   ]
-  return all.toSorted((a, b) => Number(a.hunk !== null) - Number(b.hunk !== null))
+  const all = said.flatMap(({ target, accepted, reason }) =>
+    verdictOf(paths, target, accepted, reason).map((verdict) => ({ verdict, narrow: narrow(target, verdict) })),
+  )
+  return all.toSorted((a, b) => a.narrow - b.narrow).map(({ verdict }) => verdict)
 }

@@ -125,7 +125,16 @@ export async function lastApplied(
   where: { pass_over_id?: Pass["id"]; directory?: string },
 ): Promise<Application | undefined> {
   const all = await deps.store.applications({ ...where, limit: 1_000 })
-  return all.find((one) => one.status === "done" && one.kind === "apply") ?? all.find((one) => one.status === "done")
+  const done = all.filter((one) => one.status === "done")
+  const known = new Map(all.map((one) => [one.apply_id, one]))
+  return done.find((one) => stands(one, known)) ?? done[0]
+}
+
+/** Whether its files are in place by it: taking back what took something back is applying it again. */
+function stands({ kind, undoes }: Application, known: ReadonlyMap<string, Application>): boolean {
+  if (kind === "apply") return true
+  const taken = undoes === null ? undefined : known.get(undoes)
+  return taken !== undefined && !stands(taken, known)
 }
 
 export type UndoingOne = {

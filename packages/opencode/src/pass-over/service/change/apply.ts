@@ -1,4 +1,4 @@
-import { approvalOf, type ChangeSet, type Op } from "../../domain/change/change"
+import { approvalOf, same, type ChangeSet, type Op } from "../../domain/change/change"
 import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import { event, note, type Pass } from "../../domain/pass"
 import type { Application, Ended, Told } from "../port-change"
@@ -94,13 +94,18 @@ async function standing(deps: ChangeDeps, pass: Pass, undone: Application) {
 }
 
 export type Writing = Pick<Application, "kind" | "undoes" | "ops" | "actor"> & {
+  /** What was approved, where that is more than what is still to be written. */
+  approval?: string | undefined
   pass: Pass
   change: Pick<ChangeSet, "change_id">
   target: Target
   permit?: Permit | undefined
 }
 
-const intent = (deps: ChangeDeps, { pass, change, target, kind, undoes, ops, actor }: Writing): Application => ({
+const intent = (
+  deps: ChangeDeps,
+  { pass, change, target, kind, undoes, ops, actor, approval }: Writing,
+): Application => ({
   apply_id: deps.ids.make("apl"),
   change_id: change.change_id,
   pass_over_id: pass.id,
@@ -108,7 +113,7 @@ const intent = (deps: ChangeDeps, { pass, change, target, kind, undoes, ops, act
   undoes,
   directory: target.directory,
   ops,
-  approval: approvalFor(deps, target)(ops),
+  approval: approval ?? approvalFor(deps, target)(ops),
   actor,
   owner_id: deps.owner_id,
   status: "pending",
@@ -118,18 +123,10 @@ const intent = (deps: ChangeDeps, { pass, change, target, kind, undoes, ops, act
   time_done: null,
 })
 
-/** Checks, asks, writes the intent down, and only then the files: all of them or none. */
-export async function write(deps: ChangeDeps, writing: Writing): Promise<Applied> {
-  const tree = await deps.openTree(writing.target.directory).catch(() => undefined)
-  if (!tree) return no(GONE)
-  try {
-    return await writeInto(deps, tree, writing)
-  } finally {
-    tree.close()
-  }
-}
-
-/** The same in a tree that is open already: what was looked at in it, and is as it was, is not read once more. */
+/**
+ * Checks, asks, writes the intent down, and only then the files: all of them or none. What was looked at in the tree, and
+ * is as it was, is not read once more.
+ */
 export async function writeInto(deps: ChangeDeps, tree: Tree, writing: Writing): Promise<Applied> {
   const before = await problems(tree, writing.ops)
   if (before.length > 0) return no(refusalOf(before))
@@ -182,6 +179,10 @@ const NOTHING = refuse(
   },
 )
 
+const THERE = refuse(PassOverErrorCode.STALE_REVISION, "What was accepted of this change is applied already.", {
+  suggestion: "Accept more of it, or undo it.",
+})
+
 /** Writes what was accepted of a change into the tree that it is for. */
 export async function apply(deps: ChangeDeps, { pass, change, actor, approval, permit }: Applying): Promise<Applied> {
   if (change.origin === "direct") {
@@ -204,5 +205,34 @@ export async function apply(deps: ChangeDeps, { pass, change, actor, approval, p
       }),
     )
   }
-  return write(deps, { kind: "apply", undoes: null, ops: planned.planned.ops, actor, pass, change, target, permit })
+  const tree = await deps.openTree(target.directory).catch(() => undefined)
+  if (!tree) return no(GONE)
+  try {
+    const ops = await outstanding(deps, tree, change, planned.planned.ops)
+    if (ops.length === 0) return no(THERE)
+    const writing = { ops, approval: planned.planned.approval, actor, pass, change, target, permit }
+    return await writeInto(deps, tree, { kind: "apply", undoes: null, ...writing })
+  } finally {
+    tree.close()
+  }
+}
+
+/**
+ * What is still to be written of a change: of one that is applied in parts, a part may be there already, and the next one
+ * of the same file goes on from there.
+ */
+async function outstanding(deps: ChangeDeps, tree: Tree, change: ChangeSet, ops: readonly Op[]): Promise<Op[]> {
+  const applied = await deps.store.applications({ pass_over_id: change.pass_over_id })
+  const mine = applied.filter((one) => one.change_id === change.change_id && one.status === "done")
+  if (mine.length === 0) return [...ops]
+  const written = mine.flatMap((one) => one.ops)
+  const left: Op[] = []
+  for (const op of ops) {
+    const found = await tree.look(op.path)
+    const now = found.kind === "file" ? found.state : null
+    if (found.kind !== "refused" && same(now, op.after)) continue
+    const ours = written.some(({ path, after }) => path === op.path && same(after, now))
+    left.push(found.kind !== "refused" && ours ? { ...op, before: now } : op)
+  }
+  return left
 }

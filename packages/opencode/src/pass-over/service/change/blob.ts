@@ -31,7 +31,12 @@ async function putBatch({ store, clock }: Keeping, batch: readonly Content[]) {
 
 /** Keeps contents that are in memory. Those that are there already cost a look. */
 export async function keep(deps: Keeping, contents: readonly Content[]) {
-  const known = new Set(await deps.store.hasBlobs(contents.map(({ hash }) => hash)))
+  const known = new Set(
+    await deps.store.hasBlobs(
+      contents.map(({ hash }) => hash),
+      deps.clock.now(),
+    ),
+  )
   let batch: Content[] = []
   let bytes = 0
   for (const one of contents) {
@@ -83,7 +88,7 @@ export async function keepStream(
   state: Pick<FileState, "hash">,
   source: AsyncIterable<Uint8Array>,
 ): Promise<boolean> {
-  if ((await deps.store.hasBlobs([state.hash])).length > 0) return true
+  if ((await deps.store.hasBlobs([state.hash], deps.clock.now())).length > 0) return true
   const hasher = deps.hasher()
   let [pieces, bytes] = [0, 0]
   for await (const content of even(source)) {

@@ -3,6 +3,7 @@ import { merge, type Conflict } from "../../domain/change/merge"
 import { readSides, writeText } from "../../domain/change/text"
 import { PassOverErrorCode, refuse, type Refusal } from "../../domain/errors"
 import { event, type Pass } from "../../domain/pass"
+import type { SaidVerdict } from "../port-change"
 import type { Tree } from "../port-tree"
 import { keep, keepStream, whole } from "./blob"
 import type { ChangeDeps } from "./deps"
@@ -19,11 +20,18 @@ async function contents(deps: ChangeDeps, states: readonly FileState[]): Promise
   return all.every((one) => one !== undefined) ? all : undefined
 }
 
+/** Whether what a change makes of a file is there already. */
+async function stands(tree: Tree, { path, new: after }: FileChange): Promise<boolean> {
+  const found = await tree.look(path)
+  return found.kind === "file" && same(found.state, after)
+}
+
 /** One file of a change, made anew on top of what is there now. */
 export async function rebase(deps: ChangeDeps, tree: Tree, file: FileChange): Promise<Step> {
   const found = await tree.look(file.old_path ?? file.path)
   if (found.kind === "refused") return no(file.path, found.why)
   const now = found.kind === "file" ? found.state : null
+  if (now === null && file.old_path !== null && (await stands(tree, file))) return { ok: true, file: undefined }
   if (same(now, file.old)) return { ok: true, file }
   if (same(now, file.new)) return { ok: true, file: undefined }
   if (!now || !file.old || !file.new || file.old_path !== null) {
@@ -49,15 +57,29 @@ export async function rebase(deps: ChangeDeps, tree: Tree, file: FileChange): Pr
   return { ok: true, file: same(after, now) ? undefined : { ...file, old: now, new: after } }
 }
 
+/** What was said of files that are declined whole. They are not merged: whatever stands against them is nobody's matter. */
+async function declinedOf({ store }: ChangeDeps, { change_id, files }: ChangeSet): Promise<SaidVerdict[]> {
+  const verdicts = await store.verdicts(change_id)
+  return files.flatMap(({ path }) => {
+    const mine = verdicts.filter((verdict) => verdict.path === path)
+    const last = mine.findLast(({ hunk }) => hunk === null)
+    return last && !last.accepted && !mine.some(({ accepted }) => accepted) ? [last] : []
+  })
+}
+
 export type Remade = { ok: true; change: ChangeSet } | { ok: false; refusal: Refusal }
 
 /** A change made anew on top of what is there now: a proposal like any other, to be looked at and never applied by itself. */
 export async function mergeWithPresent(deps: ChangeDeps, pass: Pass, change: ChangeSet): Promise<Remade> {
   const { directory } = await targetOf(deps.store, pass, change.directory)
   const tree = await deps.openTree(directory)
+  const said = await declinedOf(deps, change)
   const steps: Step[] = []
   try {
-    for (const file of change.files) steps.push(await rebase(deps, tree, file))
+    for (const file of change.files) {
+      const declined = said.some(({ path }) => path === file.path)
+      steps.push(declined ? { ok: true, file } : await rebase(deps, tree, file))
+    }
   } finally {
     tree.close()
   }
@@ -82,6 +104,7 @@ export async function mergeWithPresent(deps: ChangeDeps, pass: Pass, change: Cha
     time_created: at,
   }
   await deps.store.saveChange(made)
+  if (said.length > 0) await deps.store.repeat(made.change_id, said)
   await deps.store.announce(
     event(pass, "pass.changed", at, { change_id: made.change_id, files: made.files.length, origin: made.origin }),
   )

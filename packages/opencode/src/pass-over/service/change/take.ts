@@ -1,3 +1,4 @@
+import { refusePath } from "../../domain/change/path"
 import type { WorkArtifact } from "../../domain/artifact"
 import { approvalOf, operations, type ChangeSet, type FileChange } from "../../domain/change/change"
 import { below as within } from "../../domain/change/path"
@@ -162,11 +163,24 @@ export async function takeChanges(deps: ChangeDeps, pass: Pass, from: Ending): P
   }
 }
 
+/** Why an undo could never write a file: it would keep the undo of everything else from being made. */
+const unwritable = ({ path, old, new: after }: Pick<FileChange, "path" | "old" | "new">) =>
+  old?.mode === "120000" || after?.mode === "120000" ? "it is a link" : refusePath(path)
+
 /** Changes in the user's own tree are there already: they are recorded as applied, so that they can be undone. */
 async function saveDirect(deps: ChangeDeps, pass: Pass, observed: Observed) {
   const { directory, files, notes } = observed
-  const change = await save(deps, pass, { directory, origin: "direct", files: [...files], notes: [...notes] })
-  const ops = files.flatMap((file) => operations(file))
+  const lasting = files.flatMap(({ path, ...file }) => {
+    const why = unwritable({ path, ...file })
+    return why === undefined ? [] : [`${JSON.stringify(path)} cannot be taken back here: ${why}`]
+  })
+  const change = await save(deps, pass, {
+    directory,
+    origin: "direct",
+    files: [...files],
+    notes: [...notes, ...lasting],
+  })
+  const ops = files.filter((file) => unwritable(file) === undefined).flatMap((file) => operations(file))
   const application: Application = {
     apply_id: deps.ids.make("apl"),
     change_id: change.change_id,

@@ -86,12 +86,18 @@ export function refusalOf(all: readonly Problem[]): Refusal {
   })
 }
 
-type Step = { tree: Tree; token: string; op: Op }
+type Step = {
+  tree: Tree
+  token: string
+  op: Op
+  /** The file that it was before, whose readers may read it. */
+  like?: string | undefined
+}
 
 /** Drafts the content that an operation ends with. */
-async function draft(deps: ChangeDeps, { tree, token, op }: Step): Promise<Problem | undefined> {
+async function draft(deps: ChangeDeps, { tree, token, op, like }: Step): Promise<Problem | undefined> {
   if (op.after === null) return
-  const drafted = await tree.draft(token, { ...op, after: op.after }, stream(deps, op.after.hash))
+  const drafted = await tree.draft(token, { ...op, after: op.after, like }, stream(deps, op.after.hash))
   return drafted === "drafted" ? undefined : barredAt(op.path, drafted)
 }
 
@@ -155,6 +161,12 @@ async function takeBack(deps: ChangeDeps, tree: Tree, token: string, done: reado
   await tree.flush()
 }
 
+/** Where a new file comes from that goes elsewhere in the same moment. */
+const movedFrom = ({ before, after }: Op, ops: readonly Op[]) =>
+  before === null && after !== null
+    ? ops.find((other) => other.after === null && other.before?.hash === after.hash)?.path
+    : undefined
+
 type Work = Pick<Application, "apply_id" | "directory" | "ops">
 
 /** Writes all of an application or nothing. For the user's own tree its intent has been written down before. */
@@ -164,7 +176,7 @@ export async function carryOut(deps: ChangeDeps, tree: Tree, application: Work):
   const done: Op[] = []
   try {
     for (const op of ops) {
-      const problem = await draft(deps, { tree, token, op })
+      const problem = await draft(deps, { tree, token, op, like: movedFrom(op, ops) })
       if (problem) return problem
     }
     const undrafted = await tree.drafted()
@@ -225,7 +237,7 @@ export async function finish(
 /** Keeps the contents that are there now, so that they can come back. */
 export async function keepPresent(deps: ChangeDeps, tree: Tree, ops: readonly Op[]): Promise<Problem | undefined> {
   const hashes = ops.flatMap(({ before }) => (before ? [before.hash] : []))
-  const known = new Set(await deps.store.hasBlobs(hashes))
+  const known = new Set(await deps.store.hasBlobs(hashes, deps.clock.now()))
   for (const { path, before } of ops) {
     if (!before || known.has(before.hash)) continue
     if (!(await keepStream(deps, before, tree.pieces(path)))) return { path, why: "it has just changed", stale: true }

@@ -35,7 +35,8 @@ const draftName = (token: string, name: string) =>
 
 type Seen = Map<string, { stamp: Stamp; mode: number; state: FileState; settled: boolean }>
 
-type Open = { folders: Folders; seen: Seen; work: number }
+/** `was`: who might read a file when it was first seen, for whoever puts it back. */
+type Open = { folders: Folders; seen: Seen; was: Map<string, number>; work: number }
 
 async function breathe(open: Open, weight = 1) {
   open.work += weight
@@ -56,7 +57,7 @@ const drop = (path: string) => {
 const settled = ({ ctimeNs }: Stamp) => Number(ctimeNs / 1_000_000n) < Date.now() - TICK_MS
 
 /** What is there now. What did not change since it was read last is not read again. */
-function look({ folders, seen }: Open, path: string): Found {
+function look({ folders, seen, was }: Open, path: string): Found {
   return answered((): Found => {
     const { parts, name } = split(path)
     const folder = folders.at(parts)
@@ -70,6 +71,7 @@ function look({ folders, seen }: Open, path: string): Found {
     }
     const state = stateOf(opened)
     seen.set(path, { stamp: opened.stamp, mode: opened.mode, state, settled: settled(opened.stamp) })
+    if (!was.has(path)) was.set(path, opened.mode)
     return { kind: "file", state }
   })
 }
@@ -132,7 +134,8 @@ async function draft(open: Open, { token, staged, content }: Drafting): Promise<
   const { parts, name } = split(staged.path)
   const folder = open.folders.at(parts, { make: true })
   if (!folder) throw new Barred("its folder cannot be made")
-  const mode = permissions(staged.before === null ? undefined : open.seen.get(staged.path)?.mode, staged.after.mode)
+  const known = staged.before === null ? undefined : open.seen.get(staged.path)?.mode
+  const mode = permissions(known ?? open.was.get(staged.like ?? staged.path), staged.after.mode)
   await writeDraft(open, { parts, folder, name: draftName(token, name), mode, staged }, content)
   return "drafted"
 }
@@ -222,7 +225,7 @@ export const openTree =
   (options: FolderOptions = {}): OpenTree =>
   async (directory): Promise<Tree> => {
     const folders = openFolders(directory, options)
-    const open: Open = { folders, seen: new Map(), work: 0 }
+    const open: Open = { folders, seen: new Map(), was: new Map(), work: 0 }
     const emptied = new Set<string>()
     return {
       strong: folders.strong,

@@ -18,7 +18,12 @@ const artifacts: WorkArtifact[] = [
 
 const hashes = (scene: Scene, ...contents: string[]) => contents.map((content) => scene.hash(content)).toSorted()
 const kept = async (scene: Scene, ...contents: string[]) =>
-  (await scene.store.hasBlobs(contents.map((content) => scene.hash(content)))).toSorted()
+  (
+    await scene.store.hasBlobs(
+      contents.map((content) => scene.hash(content)),
+      0,
+    )
+  ).toSorted()
 
 const stage = (scene: Scene, pass: Pass, report: Report) =>
   scene.store.stage({ pass, report, event: event(pass, "pass.staged", scene.clock.now()) })
