@@ -6,6 +6,7 @@ import { lastApplied } from "../../../src/pass-over/service/change/act"
 import { apply } from "../../../src/pass-over/service/change/apply"
 import { keep } from "../../../src/pass-over/service/change/blob"
 import { mergeWithPresent } from "../../../src/pass-over/service/change/merge"
+import { takeChanges } from "../../../src/pass-over/service/change/take"
 import { undo } from "../../../src/pass-over/service/change/undo"
 import type { ChangeSet } from "../../../src/pass-over/domain/change/change"
 import { createChangeWorld, modeOf, type ChangeWorld } from "../support/change"
@@ -178,4 +179,23 @@ test("a content that was kept long ago and is wanted again is not cleaned away i
   await keep(world.deps, [{ hash, content }])
   await world.store.pruneBlobs(world.clock.now() - 24 * 60 * 60 * 1000)
   expect(await world.store.blob(hash)).toBeDefined()
+})
+
+test("what no undo can write keeps the undo of nothing else from being made, and is told", async () => {
+  using world = await createChangeWorld()
+  world.put("a.txt", "A\n")
+  world.put("log 12:30:00.txt", "odd\n")
+  const { files } = await world.change([
+    { path: "a.txt", old: "a\n", new: "A\n" },
+    { path: "link", new: "a.txt", modes: ["120000", "120000"] },
+    { path: "log 12:30:00.txt", new: "odd\n" },
+  ])
+  const observed = { origin: "direct" as const, files, notes: [], directory: world.project }
+  const { change } = await takeChanges(world.deps, world.pass, { report: undefined, observed })
+  expect(change?.notes).toEqual([
+    '"link" cannot be taken back here: it is a link',
+    expect.stringMatching(/^"log 12:30:00\.txt" cannot be taken back here: /),
+  ])
+  await undone(world, await lastApplied(world.deps, { directory: world.project }))
+  expect([world.get("a.txt"), world.get("log 12:30:00.txt")]).toEqual(["a\n", "odd\n"])
 })

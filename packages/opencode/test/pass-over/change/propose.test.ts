@@ -131,3 +131,16 @@ test("a directory in a text gives way to another, and only that directory", () =
     "/data/tree-1": true,
   })
 })
+
+test("a file keeps its line ends and its mark, which a child is not shown", () => {
+  const real = "\uFEFFone\r\ntwo\r\nthree\r\n"
+  const wants = (wish: Omit<Parameters<typeof propose>[1], "path">) => propose(real, { path: "x", ...wish })
+  const text = "\uFEFFone\r\n2\r\nand\r\nthree\r\n"
+  expect(wants({ edits: [{ old_string: "two\nthree", new_string: "2\nand\nthree" }] })).toEqual({ ok: true, text })
+  expect(wants({ old_content: "one\ntwo\nthree\n", new_content: "one\n2\nand\nthree\n" })).toEqual({ ok: true, text })
+  expect(wants({ new_content: "one\ntwo\nthree\n" })).toMatchObject({ ok: false, problem: "it changes nothing" })
+  // One of mixed endings is left to whoever names them.
+  expect(propose("a\r\nb\n", { path: "x", edits: [{ old_string: "a\nb", new_string: "c" }] })).toMatchObject({
+    ok: false,
+  })
+})

@@ -16,6 +16,18 @@ const no = (problem: string): Proposed => ({ ok: false, problem })
 
 const count = (text: string, piece: string) => text.split(piece).length - 1
 
+const BOM = "\uFEFF"
+const bare = (text: string) => (text.startsWith(BOM) ? text.slice(1) : text)
+
+/**
+ * A child is shown neither a file's mark at its beginning nor how its lines end, so what it says is taken in the file's
+ * own way. A file of mixed endings has none.
+ */
+function inItsWay(real: string): (text: string) => string {
+  const crlf = real.includes("\r\n") && !/(?<!\r)\n/.test(real)
+  return (text) => (crlf ? text.replaceAll(/\r?\n/g, "\r\n") : text)
+}
+
 function replaced(text: string, edits: readonly Replacement[]): Proposed {
   let now = text
   for (const [index, { old_string, new_string }] of edits.entries()) {
@@ -32,9 +44,11 @@ function replaced(text: string, edits: readonly Replacement[]): Proposed {
 
 /** Checks a wish against the file as it is. `real` is null where there is none. */
 export function propose(real: string | null, wish: Wish): Proposed {
-  const { old_content, new_content, edits, deleted } = wish
+  const { old_content, new_content, deleted } = wish
+  const own = inItsWay(real ?? "")
+  const edits = wish.edits?.map((edit) => ({ old_string: own(edit.old_string), new_string: own(edit.new_string) }))
   // A model repeats a content from memory; where it does, it has to be right, or it speaks of another file.
-  if (old_content && old_content !== real) {
+  if (old_content && (real === null || own(bare(old_content)) !== bare(real))) {
     return no(
       real === null
         ? "there is no such file, so it has no old_content"
@@ -47,6 +61,6 @@ export function propose(real: string | null, wish: Wish): Proposed {
     return real === null ? no("there is no such file to edit") : replaced(real, edits)
   }
   if (new_content === undefined) return no("it has neither new_content nor edits")
-  if (new_content === real) return no("it changes nothing")
-  return { ok: true, text: new_content }
+  const text = real?.startsWith(BOM) ? BOM + own(bare(new_content)) : own(new_content)
+  return text === real ? no("it changes nothing") : { ok: true, text }
 }
