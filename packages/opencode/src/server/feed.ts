@@ -49,7 +49,8 @@ export function createFeed({ store, poll_ms = 100, beat_ms = 15_000, ...options 
   }
 
   async function* items(after: number | undefined, signal: AbortSignal): AsyncGenerator<FeedItem> {
-    let at = after ?? tail.newest
+    // A number from before the list began anew would be waited for in vain.
+    let at = Math.min(after ?? tail.newest, tail.newest)
     let seen = -1
     const hold = { release: () => {} }
     signal.addEventListener("abort", () => hold.release(), { once: true })

@@ -60,7 +60,8 @@ function form(request: Request, path: string): void {
   }
 }
 
-// The path as it came: `new URL` has already tidied it up where it looks harmless, and that is exactly what must not pass.
+// The path as it comes from the socket, where the server has tidied it up already, or from a program, where nobody has:
+// `new URL` would, and what looks harmless only afterwards must not pass.
 const rawPath = (request: Request) => /^[a-z]+:\/\/[^/?#]*([^?#]*)/i.exec(request.url)?.[1] || "/"
 
 /**

@@ -2,7 +2,7 @@ import { z } from "zod"
 import { Gate as DomainGate, GateStatus, GateVerdict } from "../pass-over/domain/gate"
 import { Verdict } from "../pass-over/domain/change/review"
 import { PassID } from "../pass-over/domain/id"
-import { Limit, list, named, page, Word } from "./schema"
+import { Folder, Limit, list, named, page, Word } from "./schema"
 
 export const Gate = named("Gate", DomainGate)
 export const GateItem = named(
@@ -10,7 +10,7 @@ export const GateItem = named(
   z.strictObject({ gate: Gate, told: z.string().describe("How it was answered.") }),
 )
 export const GateListQuery = z.strictObject({
-  directory: Word.optional(),
+  directory: Folder.optional(),
   session_id: Word.optional(),
   pass_over_id: PassID.optional(),
   status: list(GateStatus),

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { StepID } from "../pass-over/handoff/definition"
 import { SketchNode } from "../pass-over/handoff/sketch"
-import { Limit, list, named, page, Word } from "./schema"
+import { Folder, Limit, list, named, page, Word } from "./schema"
 
 const RunID = z.string().regex(/^run_[0-9a-f]{32}$/)
 const RunStatus = z.enum(["running", "waiting", "paused", "completed", "stopped", "cancelled"])
@@ -62,7 +62,7 @@ export const RunSummary = named(
 export type RunSummary = z.infer<typeof RunSummary>
 
 export const RunListQuery = z.strictObject({
-  directory: Word.optional(),
+  directory: Folder.optional(),
   session_id: Word.optional(),
   status: list(RunStatus),
   cursor: RunID.optional(),

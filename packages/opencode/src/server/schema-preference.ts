@@ -1,8 +1,9 @@
 import { z } from "zod"
 import { PairKey, Settings, type Setting } from "../pass-over/domain/preference"
+import { spelled } from "./folder"
 import { named, Word } from "./schema"
 
-const Directory = z.string().min(1).max(4_096).describe("The folder of the project.")
+const Directory = z.string().min(1).max(4_096).describe("The folder of the project.").transform(spelled)
 export const ProjectQuery = z.strictObject({ directory: Directory })
 export const ResolveQuery = z.strictObject({ directory: Directory, from: Word, to: Word })
 export const EditQuery = z.strictObject({

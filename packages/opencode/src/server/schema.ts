@@ -10,6 +10,7 @@ import { Pass, PassEvent } from "../pass-over/domain/pass"
 import { Priority } from "../pass-over/domain/request"
 import { ReturnStatus, ReturnToContext } from "../pass-over/domain/return-context"
 import { QueryTime } from "../pass-over/domain/time"
+import { spelled } from "./folder"
 
 export const named = <T extends z.ZodType>(ref: string, schema: T) => schema.meta({ ref })
 
@@ -37,6 +38,9 @@ export const list = <T extends z.ZodType<string, string> & { options: readonly s
     .describe(`Of ${item.options.join(", ")}; several with commas between them.`)
 
 export const Word = z.string().trim().min(1).max(500)
+/** A project to look for. */
+export const Folder = Word.transform(spelled)
+
 export const Limit = z.coerce.number().int().min(1).max(1_000).default(100)
 
 export const Period = { start_time: QueryTime.optional(), end_time: QueryTime.optional() }
@@ -45,7 +49,7 @@ export const PassParam = z.strictObject({ id: PassID })
 
 export const PassListQuery = z.strictObject({
   session_id: Word.optional(),
-  directory: Word.optional(),
+  directory: Folder.optional(),
   agent: Word.optional().describe("On either side of the pass."),
   originating_agent: Word.optional(),
   subagent: Word.optional(),
@@ -69,7 +73,7 @@ export const ReturnListQuery = z.strictObject({
 
 export const AuditListQuery = z.strictObject({
   session_id: Word.optional(),
-  directory: Word.optional(),
+  directory: Folder.optional(),
   pass_over_id: Word.optional(),
   originating_agent: Word.optional(),
   subagent: Word.optional(),
@@ -93,13 +97,13 @@ export const AuditExportQuery = AuditListQuery.omit({ cursor: true, limit: true 
   format: z.enum(["json", "jsonl", "csv"]).default("jsonl"),
 })
 
-export const StatisticsQuery = z.strictObject({ directory: Word.optional(), ...Period })
+export const StatisticsQuery = z.strictObject({ directory: Folder.optional(), ...Period })
 
 export const EventQuery = z.strictObject({
   after: z.coerce.number().int().nonnegative().optional().describe("As `Last-Event-ID`, for those who cannot send it."),
   pass_over_id: Word.optional(),
   session_id: Word.optional(),
-  directory: Word.optional(),
+  directory: Folder.optional(),
 })
 
 export const PassResult = named(

@@ -94,7 +94,7 @@ type Known = { secret: () => string; panels: Pick<PanelKeys, "holds"> }
 
 /** Who shows this header, if anybody whom we know. */
 export function identify({ secret, panels }: Known, header: string | null, now: number): Identity | undefined {
-  const given = /^Bearer ([\w.~+/=-]{1,512})$/.exec(header ?? "")?.[1]
+  const given = /^Bearer ([\w.~+/=-]{1,512})$/i.exec(header ?? "")?.[1]
   if (given === undefined) return
   if (equal(given, secret())) return "user"
   return panels.holds(given, now) ? "panel" : undefined

@@ -41,11 +41,13 @@ const LOOKS = 10
 
 const ADDRESS = "127.0.0.1"
 
+// What is too large is answered in our own words, and never read.
+const HUGE = 1024 ** 3
+
 type Fetch = (request: Request) => Response | Promise<Response>
 
 function listen(fetch: Fetch, port: number, fallback: number) {
-  const at = (port: number) =>
-    Bun.serve({ hostname: ADDRESS, port, fetch, idleTimeout: 0, maxRequestBodySize: 8 * 1024 * 1024 })
+  const at = (port: number) => Bun.serve({ hostname: ADDRESS, port, fetch, idleTimeout: 0, maxRequestBodySize: HUGE })
   try {
     return at(port)
   } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { mkdirSync, realpathSync, symlinkSync } from "node:fs"
 import type { AuditLine } from "../../src/pass-over/domain/audit-log"
 import type { PassID } from "../../src/pass-over/domain/id"
 import type { PassSummary } from "../../src/server/schema"
@@ -7,6 +8,7 @@ import * as Preference from "../../src/server/schema-preference"
 import { Transcript } from "../../src/server/schema-transcript"
 import { createEngineWorld, type EngineWorld } from "../pass-over/support/engine"
 import { outcomeOf, started, VERDICT } from "../pass-over/support/drive"
+import { createFolder } from "../pass-over/support/folder"
 import { BASE, createTestServer, type TestServer } from "./support/server"
 
 type World = { server: TestServer; world: EngineWorld } & Disposable
@@ -352,4 +354,31 @@ describe("preferences", () => {
     const sent = await made.world.ask({ subagent: "audit" })
     expect(sent).toMatchObject({ ok: false, refusal: { code: "E004" } })
   })
+})
+
+test("a project is the same however its folder is spelled", async () => {
+  using made = scene()
+  using folder = createFolder()
+  mkdirSync(folder.at("shop"))
+  symlinkSync(folder.at("shop"), folder.at("link"))
+  const body = JSON.stringify({ enabled: false })
+  for (const directory of [`${folder.at("shop")}/`, `${folder.at("shop")}/.`, folder.at("link")]) {
+    const put = `${BASE}/preferences/pairs/alice-%3Eaudit?directory=${encodeURIComponent(directory)}`
+    expect((await made.server.ask(put, { method: "PUT", body })).status).toBe(200)
+    const stored = await made.world.engine.store.preferences(realpathSync(folder.at("shop")))
+    expect(stored.pairs?.["alice->audit"]).toMatchObject({ enabled: false })
+    expect((await made.server.ask(put, { method: "DELETE" })).status).toBe(200)
+  }
+  await done(made.world, 1)
+  const { items } = Schema.PassPage.parse(await made.server.get(`?directory=${encodeURIComponent("/project/")}`))
+  expect(items).toHaveLength(1)
+})
+
+test("what is not known is said to be so, and a question has words", async () => {
+  using made = scene()
+  const id = "01a1f432-87a2-7000-8ca7-5c7e3836242b"
+  expect((await made.server.ask(`${BASE}/${id}/changes`)).status).toBe(404)
+  const body = JSON.stringify({ verdict: "question", note: " " })
+  const asked = await made.server.ask(`${BASE}/inbox/gat_${"0".repeat(32)}`, { method: "POST", body })
+  expect([asked.status, await asked.json()]).toMatchObject([400, { error: { message: "note: a question has words." } }])
 })

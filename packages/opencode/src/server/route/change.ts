@@ -12,6 +12,7 @@ import type { Env, ServerDeps } from "../deps"
 import { answers, reads } from "../describe"
 import { refused } from "../failure"
 import { Ordered, PassParam } from "../schema"
+import { unknown } from "./pass"
 import * as Schema from "../schema-decide"
 
 type Written = z.infer<typeof Schema.Written>
@@ -25,7 +26,7 @@ function filesOf(deps: ServerDeps): ChangeDeps {
 
 async function found(deps: ServerDeps, files: ChangeDeps, id: PassID, change_id: string | undefined) {
   const pass = await deps.engine.store.find(id)
-  if (!pass) throw refused(refuse(PassOverErrorCode.NOT_FOUND, `No pass ${id} is known.`))
+  if (!pass) throw unknown(id)
   const known = await changeOf(files, pass, change_id)
   if (!known.ok) throw refused(known.refusal)
   return { pass, change: known.change }
@@ -68,7 +69,9 @@ function reviewRoutes(deps: ServerDeps) {
       reads("param", PassParam),
       async (c) => {
         const files = filesOf(deps)
-        const all = await deps.engine.store.changes(c.req.valid("param").id)
+        const { id } = c.req.valid("param")
+        if (!(await deps.engine.store.find(id))) throw unknown(id)
+        const all = await deps.engine.store.changes(id)
         return c.json({ items: await Promise.all(all.map((change) => showToPerson(files, change))) })
       },
     )

@@ -18,7 +18,7 @@ import { answers, reads } from "../describe"
 import { refused } from "../failure"
 import { Ordered } from "../schema"
 import * as Schema from "../schema-flow"
-import { folder } from "./start"
+import { folder } from "../folder"
 
 // Whoever carries a run looks several times a second.
 const PATIENCE_MS = 1_500

@@ -3,7 +3,7 @@ import { told } from "../../pass-over/domain/gate"
 import { answerGate } from "../../pass-over/service/gate"
 import { surfaceOf, type Env, type ServerDeps } from "../deps"
 import { answers, reads } from "../describe"
-import { refused } from "../failure"
+import { HttpError, refused } from "../failure"
 import * as Schema from "../schema-decide"
 
 /** What waits for a person, and what was answered. */
@@ -44,6 +44,7 @@ export function inboxRoutes(deps: ServerDeps) {
       reads("json", Schema.GateAnswer),
       async (c) => {
         const { verdict, note } = c.req.valid("json")
+        if (verdict === "question" && !note?.trim()) throw new HttpError("BAD_REQUEST", "note: a question has words.")
         const answer = { verdict, note: note || null, by: deps.user, surface: surfaceOf(c.get("who")) }
         const done = await answerGate(deps.engine, c.req.valid("param").id, answer)
         if (!done.ok) throw refused(done.refusal)

@@ -1,25 +1,15 @@
 import { Hono } from "hono"
-import { realpathSync, statSync } from "node:fs"
-import { isAbsolute } from "node:path"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { StartOrder } from "../../pass-over/domain/start"
 import { orderStart, startSettled } from "../../pass-over/service/start"
 import { answers, reads } from "../describe"
 import type { Env, ServerDeps } from "../deps"
-import { HttpError, refused } from "../failure"
+import { refused } from "../failure"
+import { folder } from "../folder"
 import * as Schema from "../schema-start"
 
 // Where an opencode has the project open it has answered by then; where one is started, asking again tells.
 const PATIENCE_MS = 1_500
-
-export function folder(given: string): string {
-  try {
-    if (isAbsolute(given) && statSync(given).isDirectory()) return realpathSync(given)
-  } catch {
-    // Not there, or not ours to see: the same to who asks.
-  }
-  throw new HttpError("BAD_REQUEST", `directory: ${given} is no folder, or no absolute path.`)
-}
 
 const shown = ({ ask, owner_id: _owner, ...order }: StartOrder): Schema.Started => ({
   ...order,
