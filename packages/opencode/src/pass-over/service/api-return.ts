@@ -1,4 +1,4 @@
-import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
+import { ERRORS, PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { event } from "../domain/pass"
 import { valuesOf } from "../domain/policy"
 import { conforms } from "../domain/output-schema"
@@ -102,7 +102,9 @@ async function stage(engine: Engine, runner: Runner, report: Report): Promise<Re
 async function gone(engine: Engine, session_id: string): Promise<Returned> {
   const pass = await engine.store.byChild(session_id)
   if (!pass) {
-    return no(PassOverErrorCode.RETURN_CONTEXT_LOST, "No pass runs in this session.", "Answer the user instead.")
+    const code = PassOverErrorCode.RETURN_CONTEXT_LOST
+    const restore = `If a pass ran here, its record is lost. ${ERRORS[code].action}`
+    return no(code, "No pass runs in this session.", `Answer the user instead. ${restore}`)
   }
   return no(
     PassOverErrorCode.STALE_REVISION,
