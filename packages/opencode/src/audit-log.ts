@@ -1,3 +1,4 @@
+import { resolve } from "node:path"
 import { configFiles } from "./config-files"
 import { openAudit } from "./pass-over"
 import type { AuditLine } from "./pass-over/domain/audit-log"
@@ -15,9 +16,12 @@ export type AuditOf = {
   path?: string
 }
 
+const projectOf = ({ directory = process.cwd() }: AuditOf) => resolve(directory)
+
 /** The audit of a project for as long as `work` takes. For the command line, scripts and other plugins. */
 export async function withAudit<T>(of: AuditOf, work: (audit: Audit) => Promise<T>): Promise<T> {
-  const { directory = process.cwd(), path = databasePath() } = of
+  const { path = databasePath() } = of
+  const directory = projectOf(of)
   const files = configFiles(() => projectFile(directory, directory))
   const { log_directory } = resolveAudit(files.read())
   const opened = openAudit({ path, directory, log_directory })
@@ -33,8 +37,25 @@ export async function withAudit<T>(of: AuditOf, work: (audit: Audit) => Promise<
 export const record = (entry: Omit<RecordInput, "actor"> & { actor?: string }, of: AuditOf = {}): Promise<AuditLine> =>
   withAudit(of, (audit) => audit.record({ actor: userName() ?? "script", ...entry }))
 
-/** The guide's entry (6.1): entries that fit, the newest first. */
-export const query = async (filters: AuditQueryInput = {}, of: AuditOf = {}): Promise<AuditLine[]> =>
-  (await withAudit(of, (audit) => audit.query(filters))).lines
+// As many lines at a time as the audit gives.
+const PAGE = 10_000
+
+/** All that fit, page by page; as many as are asked for where somebody says how many. */
+async function every(audit: Audit, filters: AuditQueryInput): Promise<AuditLine[]> {
+  if (filters.limit !== undefined) return (await audit.query(filters)).lines
+  const lines: AuditLine[] = []
+  for (let { cursor } = filters; ;) {
+    const page = await audit.query({ ...filters, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    lines.push(...page.lines)
+    if (page.cursor === null) return lines
+    cursor = page.cursor
+  }
+}
+
+/** The guide's entry (6.1): entries that fit, the newest first; of the project, or of the one that `directory` names. */
+export const query = (filters: AuditQueryInput = {}, of: AuditOf = {}): Promise<AuditLine[]> => {
+  const directory = filters.directory ?? projectOf(of)
+  return withAudit(of, (audit) => every(audit, { ...filters, directory }))
+}
 
 export * as AuditLog from "./audit-log"

@@ -316,6 +316,25 @@ describe("the guide's entries", () => {
     expect(await AuditLog.query({ text: "hand" }, of)).toEqual([line])
     expect((await it.audit.verify()).pending).toBe(1)
   })
+
+  test("find every entry of the project, however many there are, and none of another unless it is named", async () => {
+    using it = await place()
+    const of = { directory: it.folder.path, path: it.path }
+    const entry = PassOverAuditEntry.strip().parse((await AuditLog.query({ limit: 1 }, of))[0])
+    const known = (await AuditLog.query({}, of)).length
+    await AuditLog.withAudit(of, async (audit) => {
+      for (let nth = 0; nth < 150; nth += 1) await audit.record({ ...entry, actor: "script", summary: `Look ${nth}` })
+    })
+    const elsewhere = { directory: it.folder.at("elsewhere"), path: it.path }
+    mkdirSync(elsewhere.directory)
+    await AuditLog.record({ ...entry, session_id: "ses_else", summary: "Of another project." }, elsewhere)
+    const found = await AuditLog.query({}, of)
+    expect(found).toHaveLength(known + 150)
+    expect(found[0]?.summary).toBe("Look 149")
+    expect(await AuditLog.query({ limit: 120 }, of)).toEqual(found.slice(0, 120))
+    expect(await AuditLog.query({}, elsewhere)).toMatchObject([{ summary: "Of another project." }])
+    expect(await AuditLog.query({ directory: elsewhere.directory }, of)).toHaveLength(1)
+  })
 })
 
 describe("the folder of the log", () => {
