@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { AuditAction, PassOverAuditEntry } from "./audit-log"
-import { ERRORS, errorName, type PassOverErrorCode } from "./errors"
+import { ERRORS, errorName, type PassOverErrorCode, type Refusal } from "./errors"
 import { AgentID, OwnerID, PassID, SessionID } from "./id"
 import type { OutputStatus, ReviewDecision, WorkOutput } from "./output"
 import { ExpectedOutputType, Priority } from "./request"
@@ -65,13 +65,16 @@ export type AuditNote = PassOverAuditEntry & {
   detail: Record<string, unknown> | null
 }
 
+type Said = Pick<Refusal, "message"> & Partial<Refusal>
+
 /** Guide 7.3: what is known of an error, for whoever looks for it later. Never a stack: it would name our own insides. */
-const told = (code: PassOverErrorCode, pass: Noted, message: string, suggested_action = ERRORS[code].action) => ({
+const told = (code: PassOverErrorCode, pass: Noted, { message, suggestion, detail = {} }: Said) => ({
   code,
   name: errorName(code),
   message,
   recoverable: ERRORS[code].recoverable,
-  suggested_action,
+  suggested_action: suggestion ?? ERRORS[code].action,
+  ...(Object.keys(detail).length > 0 ? { detail } : {}),
   context: {
     session_id: pass.session_id,
     from_agent: pass.originating_agent_id,
@@ -86,6 +89,8 @@ export type NoteOptions = {
   at: number
   output?: WorkOutput | undefined
   error_code?: PassOverErrorCode | undefined
+  /** Why it was refused, as whoever asked for it was told. */
+  refusal?: Refusal
   summary?: string
 }
 
@@ -112,13 +117,15 @@ export type Noted = Pick<
   | "time_started"
 > & { chain_depth?: number }
 
-function detailOf(pass: Noted, { error_code, output, action }: NoteOptions, summary: string) {
+function detailOf(pass: Noted, { error_code, refusal, output, action }: NoteOptions, summary: string) {
   // What stood in its way is told once, with its outcome.
   const met = ENDED.includes(action) ? (output?.summary.errors ?? []) : []
   if (!error_code && met.length === 0) return null
-  const errors = met.map(({ code, message, suggested_action }) => told(code, pass, message, suggested_action))
+  const errors = met.map(({ code, message, suggested_action }) =>
+    told(code, pass, { message, suggestion: suggested_action }),
+  )
   return {
-    ...(error_code ? { error: told(error_code, pass, summary) } : {}),
+    ...(error_code ? { error: told(error_code, pass, refusal ?? { message: summary }) } : {}),
     ...(errors.length > 0 ? { errors } : {}),
   }
 }

@@ -12,6 +12,7 @@ import { gather, type Gathered } from "./context"
 import type { Engine, Project } from "./engine"
 import { grant, type Ask, type Caller, type Granted } from "./grant"
 import { continuedAlready, promisePlace } from "./go-on"
+import { depthBelow } from "./lineage"
 import type { Runner } from "./runner"
 
 export type { Ask, Caller } from "./grant"
@@ -150,6 +151,7 @@ async function refused(engine: Engine, project: Project, asked: Asked, refusal: 
     policy: "refused",
     overrides: { ...asked.ask.override },
     time_started: null,
+    ...(await depthBelow(engine, asked.caller.session_id)),
   }
   await engine.store
     .refuse(
@@ -158,6 +160,7 @@ async function refused(engine: Engine, project: Project, asked: Asked, refusal: 
         actor: noted.originating_agent_id,
         at,
         error_code: refusal.code,
+        refusal,
         summary: sentence(refusal),
       }),
       event(noted, "pass.refused", at, { code: refusal.code, to: noted.subagent_id }),

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test"
+import { sentence } from "../../../src/pass-over/domain/errors"
 import type { Runner } from "../../../src/pass-over/service/runner"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld } from "../support/engine"
+import { settle } from "../support/fake-clock"
 
 test("a child that returns ends its pass at the end of its step, with everything it cost", async () => {
   using world = createEngineWorld()
@@ -254,6 +256,37 @@ test("a nested pass gets no more time than its caller has left, and ends with it
   const inner = await outcomeOf(world, nested.runner)
   expect(["E010", "E016"]).toContain(inner.error_code!)
   expect(world.engine.running.all()).toEqual([])
+})
+
+test("the line of a refusal says what was said: why, what to do, the chain and how deep it would have been", async () => {
+  using world = createEngineWorld()
+  for (const agent of ["scout", "audit"]) world.host.script(agent, async (child) => child.told)
+  const below = async (agent: string) => {
+    await settle(20)
+    return { agent, session_id: world.host.children.at(-1)!.session_id }
+  }
+  await started(world, { subagent: "scout" })
+  await started(world, { subagent: "audit" }, await below("scout"))
+  const sent = await world.ask({ subagent: "inspector" }, await below("audit"))
+  if (sent.ok) throw new Error("it was not refused")
+  const { refusal, pass_over_id } = sent
+  const [line] = await world.engine.store.audit({ pass_over_id })
+  expect(line?.summary).toBe(sentence(refusal))
+  expect(line?.detail?.error).toEqual({
+    code: "E002",
+    name: "CHAIN_DEPTH_EXCEEDED",
+    message: "The chain would be 4 agents long and 3 are allowed (alice → scout → audit → inspector).",
+    recoverable: false,
+    suggested_action: refusal.suggestion,
+    detail: { chain: ["alice", "scout", "audit", "inspector"], max_chain_depth: 3 },
+    context: {
+      session_id: expect.any(String),
+      from_agent: "audit",
+      to_agent: "inspector",
+      chain_depth: 3,
+    },
+  })
+  expect(refusal.suggestion).toContain("Do this part yourself")
 })
 
 test("every refusal is recorded with its code and who was refused", async () => {
