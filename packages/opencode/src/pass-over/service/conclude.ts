@@ -27,7 +27,10 @@ export type Facts = {
   /** What it changed could not be read in time; it is added later, as its messages are. */
   late?: boolean
   usage: Usage
+  /** When it is written down. */
   at: number
+  /** When its child was done; of one that was interrupted, when it was last seen at work. */
+  completed_at: number
   wall_ms: number
   waited_ms: number
   attempt: Attempt | undefined
@@ -73,14 +76,16 @@ const endFor = (pass: Pass, code: PassOverErrorCode | null): End =>
   pass.status === "initial" ? "cancelled" : endOf(code)
 
 /** Each agent above by the pass that it made, and the subagent where something came back from it. */
-function chain({ pass, above, at }: Facts, end: End): OriginationLink[] {
+function chain({ pass, above, completed_at }: Facts, end: End): OriginationLink[] {
   const [first = pass.originating_agent_id, ...more] = pass.ancestors
   const made = above.length === more.length ? [...above, pass.time_created] : []
   const when = (place: number) => made[place] ?? pass.time_created
   return [
     { agent_id: first, timestamp: when(0), action: "initiated" },
     ...more.map((agent_id, place) => ({ agent_id, timestamp: when(place + 1), action: "delegated" as const })),
-    ...(end === "returned" ? [{ agent_id: pass.subagent_id, timestamp: at, action: "returned" as const }] : []),
+    ...(end === "returned"
+      ? [{ agent_id: pass.subagent_id, timestamp: completed_at, action: "returned" as const }]
+      : []),
   ]
 }
 
@@ -126,7 +131,7 @@ function judged(facts: Facts, output: WorkOutput): WorkOutput {
 }
 
 function ending(facts: Facts): Ending {
-  const { pass, at, wall_ms, waited_ms, failure, taken } = facts
+  const { pass, completed_at, wall_ms, waited_ms, failure, taken } = facts
   const messages = own(facts)
   return {
     pass_over_id: pass.id,
@@ -138,7 +143,7 @@ function ending(facts: Facts): Ending {
     metadata: {
       created_at: pass.time_created,
       ...(pass.time_started === null ? {} : { started_at: pass.time_started }),
-      completed_at: at,
+      completed_at,
       pass_over_id: pass.id,
       trace_id: pass.trace_id,
       chain_depth: pass.chain_depth,

@@ -2,6 +2,7 @@ import type { WorkArtifact } from "../domain/artifact"
 import type { AuditAction, AuditLine } from "../domain/audit-log"
 import type { PassOverErrorCode } from "../domain/errors"
 import type { OwnerID, PassID, Prefix, ReturnID } from "../domain/id"
+import type { LastSeen } from "../domain/last-seen"
 import type { Manifest } from "../domain/manifest"
 import type { WorkOutput } from "../domain/output"
 import type { AuditNote, Pass, PassEvent } from "../domain/pass"
@@ -118,7 +119,13 @@ export type CommandState = Command & { status: "pending" | "done" | "refused"; r
 export type StoredEvent = PassEvent & { seq: number }
 
 /** A pass whose owner is gone, taken over: it is ours now. */
-export type Claimed = { pass: Pass; staged: Report | undefined; usage: Usage | undefined; attempts: number }
+export type Claimed = {
+  pass: Pass
+  staged: Report | undefined
+  usage: Usage | undefined
+  attempts: number
+  seen: LastSeen
+}
 
 export type Outcome = {
   output: WorkOutput

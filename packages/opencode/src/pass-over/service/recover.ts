@@ -1,6 +1,7 @@
 import { toolCallOf } from "../domain/call"
 import { PassOverErrorCode } from "../domain/errors"
 import type { OwnerID, SessionID } from "../domain/id"
+import { worked } from "../domain/last-seen"
 import type { Pass } from "../domain/pass"
 import { NO_USAGE } from "../domain/run"
 import { conclude, stamped, surely, unmakeable, type Facts } from "./conclude"
@@ -38,7 +39,7 @@ function forgotten(engine: Engine, alive: Alive, owner: Parameters<typeof gone>[
 }
 
 /** What is known of a pass whose process is gone, before anything was read of its child. */
-async function factsOf(engine: Engine, { pass, staged, usage, attempts }: Claimed): Promise<Facts> {
+async function factsOf(engine: Engine, { pass, staged, usage, attempts, seen }: Claimed): Promise<Facts> {
   const at = engine.clock.now()
   return {
     pass,
@@ -50,8 +51,8 @@ async function factsOf(engine: Engine, { pass, staged, usage, attempts }: Claime
     messages: undefined,
     usage: usage ?? NO_USAGE,
     at,
-    wall_ms: Math.max(0, at - pass.time_created),
-    waited_ms: 0,
+    // What lies between its end and this moment is nobody's work.
+    ...worked(pass, seen, at),
     attempt:
       attempts === 0
         ? undefined
@@ -193,6 +194,7 @@ async function read(engine: Engine, project: Project, { pass, outcome }: Unread)
     messages,
     usage: outcome.usage,
     at: completed_at,
+    completed_at,
     wall_ms: wall_time_ms,
     waited_ms: wall_time_ms - subagent_compute_ms,
     attempt: undefined,

@@ -96,6 +96,7 @@ function factsOf(deps: RunDeps, live: Live, failure: Failure | undefined, known:
     failure,
     usage: live.run.usage,
     at,
+    completed_at: at,
     wall_ms: Math.round(deps.clock.mono() - live.began.mono),
     waited_ms: Math.round(live.run.waited_ms),
     attempt: endAttempt(live, at, failure),

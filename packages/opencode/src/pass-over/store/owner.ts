@@ -2,6 +2,7 @@ import { and, eq, inArray, notExists, sql } from "drizzle-orm"
 import type { WorkArtifact } from "../domain/artifact"
 import type { OwnerID } from "../domain/id"
 import type { Claimed, Outcome, Store } from "../service/port"
+import { lastSeen } from "./last-seen"
 import { holdArtifacts, insertArtifacts } from "./pass"
 import { AttemptTable, OwnerTable, PassOverRequestTable, ReturnContextTable, WorkOutputTable } from "./pass-over.sql"
 import { toOutcome, toPass } from "./row"
@@ -25,6 +26,11 @@ function claim(base: Base, input: Parameters<Store["claim"]>[0]): Claimed[] {
   const rows = openPasses(base, input.from, input.limit)
   const ids = rows.map((row) => row.pass_over_requests.id)
   if (ids.length === 0) return []
+  const seen = lastSeen(
+    base,
+    input.from,
+    rows.map((row) => row.pass_over_requests),
+  )
   db.update(PassOverRequestTable)
     // The tool calls that waited for them went with their process.
     .set({ owner_id: input.owner_id, fence: sql`${PassOverRequestTable.fence} + 1`, wait: false })
@@ -41,6 +47,7 @@ function claim(base: Base, input: Parameters<Store["claim"]>[0]): Claimed[] {
       staged: context.staged ? contents.report(context.staged) : undefined,
       usage: known.findLast((attempt) => attempt.usage !== null)?.usage ?? undefined,
       attempts: known.length,
+      seen: seen.get(request.id) ?? { at: null, staged_at: null, waits: [] },
     }
   })
 }

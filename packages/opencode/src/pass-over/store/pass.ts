@@ -142,11 +142,12 @@ function settle({ run, slots }: Pick<Base, "run" | "slots">, { input, artifacts 
   leaveSlot(slots, input.pass.id, input.usage)
   insertOutcome(run, input, artifacts)
   if (input.attempt) putAttempt(run, input.attempt)
-  stamp(run, input.pass, { time_ended: input.at })
+  const { completed_at = input.at } = input.output.metadata
+  stamp(run, input.pass, { time_ended: completed_at })
   run.update.dropLive.run({ id: input.pass.id })
   record(run, input.note, input.event, outcomeDetail(input))
   const { to: status, revision } = input.move
-  return { ...input.pass, ...held, status, revision, time_ended: held.time_ended ?? input.at }
+  return { ...input.pass, ...held, status, revision, time_ended: held.time_ended ?? completed_at }
 }
 
 // Counted here once more, under the lock: passes that are asked for side by side all found none of the others before.

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test"
 import { settle } from "../support/fake-clock"
 import type { Pass } from "../../../src/pass-over/domain/pass"
+import { openGate } from "../../../src/pass-over/service/gate"
 import { recover, resume, whole } from "../../../src/pass-over/service/recover"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld } from "../support/engine"
@@ -57,6 +58,117 @@ test("a return that was staged before the crash is the outcome", async () => {
     output: { status: "completed", summary: { decision: "approved", issues_found: 2 } },
   })
   expect(outcome?.output.artifacts.map((artifact) => artifact.type)).toEqual(["finding", "finding", "tool_result"])
+})
+
+const HOUR = 3_600_000
+
+test("the time in which no opencode ran is nobody's work: a pass ends where its child was last seen", async () => {
+  using first = createEngineWorld()
+  first.host.script("audit", async (child) => {
+    await child.wait(10_000)
+    child.say("The sign is wrong.")
+    child.step()
+    await child.told
+  })
+  const { pass } = await started(first)
+  await first.clock.advance(11_000)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  second.host.messages = first.host.messages
+  second.clock.shift(HOUR)
+  await recover(second.engine, dead)
+  await resume(second.engine, second.project, dead)
+  const { metadata, summary } = (await second.engine.store.outcome(pass.id))!.output
+  expect(metadata.wall_time_ms).toBeGreaterThanOrEqual(10_000)
+  expect(metadata.wall_time_ms).toBeLessThanOrEqual(11_000)
+  expect(metadata.completed_at).toBe(pass.time_created + metadata.wall_time_ms)
+  expect(metadata.subagent_compute_ms).toBe(metadata.wall_time_ms)
+  expect(summary.time_elapsed_ms).toBe(metadata.wall_time_ms)
+  expect((await second.engine.store.find(pass.id))?.time_ended).toBe(metadata.completed_at)
+  const [line] = await second.engine.store.audit({ pass_over_id: pass.id, action: "returned" })
+  expect(line).toMatchObject({ timestamp: second.clock.now(), completed_at: metadata.completed_at! })
+  expect(line?.duration_ms).toBe(metadata.wall_time_ms)
+})
+
+test("a process that said it was there, and nothing more, was at work until then; but not while it asked a person", async () => {
+  using first = createEngineWorld()
+  first.host.script("audit", async (child) => child.told)
+  const { pass } = await started(first)
+  await first.clock.advance(2_000)
+  const at = first.clock.now()
+  await first.engine.store.enter(
+    { owner_id: first.engine.owner_id, pid: 1, process_start: "1", host: "h", place: "p" },
+    at,
+  )
+  await first.engine.store.beat(first.engine.owner_id, at + 30_000)
+  const { id: pass_over_id, root_session_id: session_id, directory } = pass
+  await first.clock.advance(10_000)
+  const asked = {
+    key: "k",
+    kind: "question",
+    pass,
+    session_id,
+    directory,
+    asked_by: "audit",
+    question: "Which?",
+  } as const
+  await openGate(first.engine, { ...asked, policy: "p", default_action: "reject", ttl_ms: HOUR })
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  second.clock.shift(HOUR)
+  await recover(second.engine, dead)
+  const { metadata } = (await second.engine.store.outcome(pass_over_id))!.output
+  expect(metadata).toMatchObject({ completed_at: at + 30_000, wall_time_ms: 32_000, subagent_compute_ms: 12_000 })
+})
+
+test("nor while the host asked a person, which only its last view tells", async () => {
+  using first = createEngineWorld()
+  first.host.script("audit", async (child) => child.told)
+  const runner = await started(first)
+  await first.clock.advance(5_000)
+  runner.input({ type: "waiting", more: true })
+  await first.clock.advance(2_000)
+  const owner = { owner_id: first.engine.owner_id, pid: 1, process_start: "1", host: "h", place: "p" }
+  await first.engine.store.enter(owner, first.clock.now() + 60_000)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  second.clock.shift(HOUR)
+  await recover(second.engine, dead)
+  const { metadata } = (await second.engine.store.outcome(runner.pass.id))!.output
+  expect(metadata.wall_time_ms).toBe(67_000)
+  expect(metadata.subagent_compute_ms).toBeWithin(5_000, 6_500)
+})
+
+test("a return that was staged before the crash was the end of the work", async () => {
+  using first = createEngineWorld()
+  first.host.script("audit", async (child) => {
+    await child.wait(5_000)
+    await child.return(VERDICT)
+    await child.told
+  })
+  const { pass } = await started(first)
+  await first.clock.advance(6_000)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  second.clock.shift(HOUR)
+  await recover(second.engine, dead)
+  const outcome = await second.engine.store.outcome(pass.id)
+  expect(outcome?.output).toMatchObject({ status: "completed", metadata: { wall_time_ms: 5_000 } })
+  expect(outcome?.output.metadata.origination_chain.at(-1)).toMatchObject({
+    action: "returned",
+    timestamp: pass.time_created + 5_000,
+  })
+})
+
+test("what never began waited for its turn, and worked for no moment", async () => {
+  using first = createEngineWorld()
+  first.preferences.push({ origin: "project", path: "p", preferences: { limits: { running: 1 } } })
+  first.host.script("audit", async (child) => child.told)
+  await started(first, { wait: false })
+  const { pass } = await started(first, { wait: false })
+  await first.clock.advance(4_000)
+  using second = createEngineWorld({ owner: "2", seed: 1_000, store: first.engine.store })
+  second.clock.shift(HOUR)
+  await recover(second.engine, dead)
+  const { metadata } = (await second.engine.store.outcome(pass.id))!.output
+  expect(metadata.subagent_compute_ms).toBeLessThan(100)
+  expect(metadata.wall_time_ms).toBeLessThanOrEqual(4_000)
 })
 
 const works = async (child: Child) => {
