@@ -6,7 +6,7 @@ export const SETTING_TEXT: Record<Setting, string> = {
   enabled: "Whether this agent may pass work to that one at all.",
   reason: "Why the pair is as it is; a refusal repeats it.",
   auto_return:
-    "Whether a result goes back to the originator by itself. If not, it is held until a person lets it pass.",
+    "Whether a result goes back to the originator by itself. If not, it is held until a person lets it pass; a timeout that left none is not.",
   auto_review:
     "Whether a held result passes by itself when it is completed and has no error, no rejection and no blocker.",
   auto_apply:

@@ -1,13 +1,14 @@
 import type { WorkArtifact } from "../domain/artifact"
 import type { AuditAction } from "../domain/audit-log"
 import type { ContextMessage } from "../domain/context"
+import { heldBySettings, type Result } from "../domain/delivery"
 import { PassOverErrorCode } from "../domain/errors"
 import { judge } from "../domain/evidence"
 import { artifacts, filesRead, lastWords, since } from "../domain/extract"
-import { blockers, fromReport, fromSalvage, type Ending } from "../domain/outcome"
+import { fromReport, fromSalvage, type Ending } from "../domain/outcome"
 import type { OriginationLink, WorkOutput } from "../domain/output"
 import { event, note, type Pass } from "../domain/pass"
-import { memoryOf, valuesOf } from "../domain/policy"
+import { memoryOf } from "../domain/policy"
 import { reported, type Report } from "../domain/report"
 import { move } from "../domain/return-context"
 import type { Failure } from "../domain/retry"
@@ -157,15 +158,7 @@ function ending(facts: Facts): Ending {
   }
 }
 
-/** Whether a person has to see a result before its originator does. */
-export function heldBySettings(pass: Pass, output: WorkOutput, error_code: PassOverErrorCode | null): boolean {
-  const { auto_return, auto_review } = valuesOf(pass)
-  if (auto_return || endOf(error_code) === "cancelled") return false
-  return !(auto_review && !blockers(output))
-}
-
-const holds = (pass: Pass, output: WorkOutput, error_code: PassOverErrorCode | null) =>
-  pass.return_required && heldBySettings(pass, output, error_code)
+const holds = (pass: Pass, result: Result) => pass.return_required && heldBySettings(pass, result)
 
 /** The outcome of a pass: from its return where there is one, else from what is left of its child. */
 export function outcomeOf(facts: Facts): Outcome {
@@ -173,13 +166,9 @@ export function outcomeOf(facts: Facts): Outcome {
   const end = ending({ ...facts, failure })
   const told = facts.report && !failure ? fromReport(end, facts.report) : fromSalvage(end, failure ?? LOST)
   const output = judged(facts, told)
-  return {
-    output,
-    usage: facts.usage,
-    error_code: failure?.code ?? null,
-    transcript: !facts.late && (facts.messages || facts.pass.child_session_id === null) ? "read" : "unread",
-    ...(holds(facts.pass, output, failure?.code ?? null) ? { held: true } : {}),
-  }
+  const read = !facts.late && (facts.messages !== undefined || facts.pass.child_session_id === null)
+  const result: Result = { output, error_code: failure?.code ?? null, transcript: read ? "read" : "unread" }
+  return { ...result, usage: facts.usage, ...(holds(facts.pass, result) ? { held: true } : {}) }
 }
 
 export const unmakeable =
@@ -201,8 +190,8 @@ export function unmade(facts: Facts, error: unknown): Outcome {
     verdict: { status: "BLOCKED" as const, checked: 0, unresolved },
     ...(taken?.change ? { change: taken.change } : {}),
   }
-  const held = holds(facts.pass, output, code) ? { held: true } : {}
-  return { output: { ...output, summary }, usage, error_code: code, transcript: "read", ...held }
+  const result: Result = { output: { ...output, summary }, error_code: code, transcript: "read" }
+  return { ...result, usage, ...(holds(facts.pass, result) ? { held: true } : {}) }
 }
 
 /**

@@ -1,9 +1,8 @@
-import { keptAs } from "../domain/delivery"
+import { heldBySettings, keptAs } from "../domain/delivery"
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
 import { told } from "../domain/gate"
 import type { SessionID } from "../domain/id"
 import type { Pass } from "../domain/pass"
-import { heldBySettings } from "./conclude"
 import type { Engine } from "./engine"
 import { ofFlow } from "../domain/call"
 
@@ -12,8 +11,12 @@ export type KeptBack = { as: "held" | "dropped"; text: string }
 
 type Reading = Pick<Engine, "store">
 
-export const heldText = ({ id }: Pass) =>
-  `Pass ${id} has ended; its result is held for a person, who sees it first. It comes as a message when they let it.`
+// That its time was up is told at once; what it had done until then is what a person sees first.
+const over = ({ status }: Pass) =>
+  status === "timed_out" ? "ran out of time; what it had done until then" : "has ended; its result"
+
+export const heldText = (pass: Pass) =>
+  `Pass ${pass.id} ${over(pass)} is held for a person, who sees it first. It comes as a message when they let it.`
 
 async function droppedText({ store }: Reading, { id, originating_agent_id }: Pass): Promise<string> {
   const gate = (await store.gates({ pass_over_id: id, kind: "delivery" })).at(-1)
@@ -25,7 +28,7 @@ async function droppedText({ store }: Reading, { id, originating_agent_id }: Pas
 async function withheld({ store }: Reading, pass: Pass): Promise<KeptBack | undefined> {
   if (pass.return_required || ofFlow(pass)) return
   const outcome = await store.outcome(pass.id)
-  if (!outcome || !heldBySettings(pass, outcome.output, outcome.error_code)) return
+  if (!outcome || !heldBySettings(pass, outcome)) return
   const { id, originating_agent_id } = pass
   const text = `Pass ${id} has ended; its result is not for ${originating_agent_id}: auto_return is false, and with return_required: false nobody was asked whether it may come back.`
   return { as: "dropped", text }

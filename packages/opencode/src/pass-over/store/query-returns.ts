@@ -57,16 +57,17 @@ const errorsOf = ({ db }: Base, id: PassID, output: Found["work_outputs"]) => [
 
 /** Until when it has to be back; once it is back and held, until when a person may let it go. */
 function deadline({ return_contexts: { status }, pass_over_live: live, pass_over_gates: gate }: Found) {
-  if (status === "returned") return gate?.time_expires ?? null
+  if (gate) return gate.time_expires
   return status === "waiting_for_return" ? (live?.deadline_at ?? null) : null
 }
 
-/** The result while it is on its way, as it will arrive. */
+/** The result while it is on its way, as it will arrive, whatever the pass ended with. What is kept back never does. */
 function pending({ run, contents }: Base, row: Found) {
   const { work_outputs: output, return_contexts: context, pass_over_requests: request } = row
-  if (context.status !== "returned" || row.pass_over_deliveries === null || output === null) return
+  const { pass_over_deliveries: delivery } = row
+  if (output === null || delivery === null || delivery.mode === "none") return
   const artifacts = run.select.artifacts.all({ id: request.id }).map(({ body }) => contents.whole<WorkArtifact>(body))
-  return toOutcome(toPass(request, context), output, artifacts, row.pass_over_deliveries).output
+  return toOutcome(toPass(request, context), output, artifacts, delivery).output
 }
 
 /** §4.1: the return contexts as they stand. What other rows know already is not written down twice for it. */

@@ -242,14 +242,95 @@ describe("that a result is held", () => {
 
   test("is no matter of the tool call that waited for it: when that is given up, the person is asked as before", async () => {
     using made = world({ pairs: { "alice->audit": { auto_return: false } } })
-    made.host.script("audit", async (child) => child.told)
-    const runner = await started(made, { timeout_ms: 1_000 })
+    made.host.script("audit", async () => ({ failure: { code: "E011", message: "no key", final: true } }))
+    const runner = await started(made)
     const outcome = await outcomeOf(made, runner)
     await settle(20)
     // Nothing in it is worth a message by itself.
     await missed(made.engine, made.project, runner.pass, { ...outcome, transcript: "read" })
     expect(await made.engine.store.outcome(runner.pass.id)).toMatchObject({ held: true })
     expect(await questions(made, runner.pass)).toHaveLength(1)
+  })
+})
+
+describe("a timeout under auto_return false", () => {
+  const hangs: Script = async (child) => child.told
+
+  test("goes back by itself, whatever auto_review says", async () => {
+    for (const auto_review of [true, false]) {
+      using made = world({ pairs: { "alice->audit": { auto_return: false, auto_review } } })
+      made.host.script("audit", hangs)
+      const runner = await started(made, { timeout_ms: 1_000, wait: false })
+      expect(await outcomeOf(made, runner)).toMatchObject({ error_code: "E010", output: { status: "aborted" } })
+      await settle(20)
+      expect(await questions(made, runner.pass)).toEqual([])
+      expect(made.host.delivered).toMatchObject([{ session_id: "ses_root", of: runner.pass.id }])
+      expect(await call(made, passOverReadTool, { id: runner.pass.id }, "ses_root")).toContain("ended with E010")
+    }
+  })
+
+  test("goes back by itself where nothing was to come back, and can be read", async () => {
+    using made = world()
+    made.host.script("audit", hangs)
+    const pass = await ended(made, { timeout_ms: 1_000, return_required: false })
+    expect(await call(made, passOverReadTool, { id: pass.id }, "ses_root")).toContain("ended with E010")
+  })
+
+  test("is told at once, but what was done until then waits for a person, and the return context says so", async () => {
+    using made = world()
+    made.host.script("audit", async (child) => {
+      child.tool("read", { filePath: "a.ts" }, SECRET)
+      child.say(SECRET)
+      await child.told
+    })
+    const told: { answer?: string } = {}
+    const args = { subagent: "audit", objective: "Review it", reason: "code_review", timeout_ms: 1_000 }
+    void call(made, passOverTool, args, "ses_root").then((answer) => (told.answer = answer))
+    await made.clock.until(() => told.answer !== undefined)
+    await settle(20)
+    expect(told.answer).toContain("ran out of time; what it had done until then is held for a person")
+    expect(told.answer).not.toContain(SECRET)
+    const [pass] = await made.engine.store.list({})
+    for (const door of await doors(made, pass!)) expect(door).not.toContain(SECRET)
+
+    const returning = async () => (await made.engine.store.returns({ session_id: "ses_root", limit: 10 }))[0]!
+    const [gate] = await questions(made, pass!)
+    expect(await returning()).toMatchObject({
+      status: "timed_out",
+      return_deadline: gate!.time_expires,
+      pending_work_output: { work_id: pass!.id, status: "partial" },
+    })
+    await answer(made, pass!, yes)
+    expect(made.host.delivered).toMatchObject([{ session_id: "ses_root", text: expect.stringContaining(SECRET) }])
+    const after = await returning()
+    expect(after).not.toHaveProperty("pending_work_output")
+    expect(after).not.toHaveProperty("return_deadline")
+  })
+
+  test("is kept back with all that was done until then, when a person says so", async () => {
+    using made = world()
+    made.host.script("audit", async (child) => {
+      child.say(SECRET)
+      await child.told
+    })
+    const pass = await ended(made, { timeout_ms: 1_000 })
+    await answer(made, pass, no)
+    for (const door of await doors(made, pass)) expect(door).not.toContain(SECRET)
+    const [context] = await made.engine.store.returns({ session_id: "ses_root", limit: 10 })
+    expect(context).not.toHaveProperty("pending_work_output")
+    expect(made.host.delivered).toEqual([])
+  })
+
+  test("whose child could not be read in time is held: it may have done anything", async () => {
+    using made = world()
+    made.host.script("audit", hangs)
+    const { messages } = made.host
+    made.host.messages = async (session_id) => {
+      if (session_id !== "ses_root") await new Promise<void>((resolve) => void made.clock.after(2_000, resolve))
+      return messages(session_id)
+    }
+    const runner = await started(made, { timeout_ms: 1_000 })
+    expect(await outcomeOf(made, runner)).toMatchObject({ transcript: "unread", held: true })
   })
 })
 
