@@ -88,18 +88,18 @@ describe("the audit entry of a pass", () => {
     })
   })
 
-  test("falls back on the moment of the entry where the output does not say when it returned", () => {
+  test("says that it reached its originator when it did, and not before", () => {
     const { returned_at: _none, ...rest } = metadata()
-    const made = note(noted, { action: "returned", actor: "audit", at: NOW, output: output({ metadata: rest }) })
-    expect(made.returned_at).toBe(NOW)
-  })
-
-  test("says that a pass returned only where it did", () => {
-    const returned = AuditAction.options.filter(
-      (action) => note(noted, { action, actor: "x", at: NOW, output: done }).returned,
-    )
-    expect(returned).toEqual(["returned", "processed", "reviewed", "applied", "undone"])
-    expect(note(noted, { action: "timed_out", actor: "x", at: NOW, output: done }).returned_at).toBeNull()
+    const undelivered = output({ metadata: rest })
+    const at = (action: AuditAction, of = undelivered) => {
+      const { returned, returned_at } = note(noted, { action, actor: "x", at: NOW, output: of })
+      return [returned, returned_at] as const
+    }
+    for (const action of AuditAction.options) {
+      expect(at(action)).toEqual(action === "processed" ? [true, NOW] : [false, null])
+      // However late the line: it is one time.
+      expect(at(action, done)).toEqual([true, NOW + 41_000])
+    }
   })
 
   test("says who applied what came back", () => {

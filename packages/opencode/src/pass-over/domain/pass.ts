@@ -94,8 +94,6 @@ export type NoteOptions = {
   summary?: string
 }
 
-const RETURNED: readonly AuditAction[] = ["returned", "processed", "reviewed", "applied", "undone"]
-
 const ENDED: readonly AuditAction[] = ["returned", "timed_out", "cancelled"]
 
 const files = (output: WorkOutput | undefined) => output?.summary.files_modified ?? 0
@@ -130,10 +128,14 @@ function detailOf(pass: Noted, { error_code, refusal, output, action }: NoteOpti
   }
 }
 
+/** When its result reached the originator: by its delivery, which is written down with the line that it was dealt with. */
+const returnedAt = ({ action, at, output }: NoteOptions) =>
+  output?.metadata.returned_at ?? (action === "processed" ? at : null)
+
 /** The audit entry of §7.1 for a pass at one moment: what it has not reached is null. */
 export function note(pass: Noted, options: NoteOptions): AuditNote {
   const { output } = options
-  const returned = RETURNED.includes(options.action)
+  const returned_at = returnedAt(options)
   const status: OutputStatus | null = output?.status ?? null
   const summary = options.summary ?? output?.completion_reason ?? output?.summary.decision ?? ""
   return {
@@ -153,8 +155,8 @@ export function note(pass: Noted, options: NoteOptions): AuditNote {
     artifacts_count: output?.artifacts.length ?? 0,
     files_modified_count: files(output),
     issues_found_count: output?.summary.issues_found ?? 0,
-    returned,
-    returned_at: returned ? (output?.metadata.returned_at ?? options.at) : null,
+    returned: returned_at !== null,
+    returned_at,
     applied: output?.metadata.applied ?? false,
     applied_by: output?.metadata.applied_by ?? null,
     policy_applied: pass.policy,

@@ -64,7 +64,7 @@ test("what was accepted is written, with its modes and line endings, and the out
     applied_at: application.time_done,
   })
   const [line] = await world.store.audit({ pass_over_id: world.pass.id })
-  expect(line).toMatchObject({ action: "applied", actor: "ada", applied: true, applied_by: "ada", returned: true })
+  expect(line).toMatchObject({ action: "applied", actor: "ada", applied: true, applied_by: "ada", returned: false })
 })
 
 test("what was saved of a pass whose time was up is applied like any other, and it stays timed out (decision 9)", async () => {

@@ -122,6 +122,8 @@ describe("what an agent gets of a held result", () => {
     }
     expect(await call(made, passOverReadTool, {}, "ses_root")).toContain("cancelled, kept back from its originator")
     expect(await made.engine.store.outcome(pass.id)).toMatchObject({ dropped: true })
+    const lines = await made.engine.store.audit({ pass_over_id: pass.id })
+    expect(lines.filter((line) => line.returned || line.returned_at !== null)).toEqual([])
   })
 
   test("is the same where nobody let it go in time", async () => {

@@ -47,7 +47,8 @@ export function settleContract(setup: Setup) {
       expect((await scene.lines()).at(-1)).toMatchObject({
         ...omit(input.note, ["detail"]),
         artifacts_count: 2,
-        returned: true,
+        // It has not reached anybody yet.
+        returned: false,
       })
       expect((await scene.events()).at(-1)).toEqual(input.event)
     })
