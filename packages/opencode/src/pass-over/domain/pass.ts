@@ -92,6 +92,8 @@ export type NoteOptions = {
   /** Why it was refused, as whoever asked for it was told. */
   refusal?: Refusal
   summary?: string
+  /** What else a lost database is rebuilt from. */
+  detail?: Record<string, unknown>
 }
 
 const ENDED: readonly AuditAction[] = ["returned", "timed_out", "cancelled"]
@@ -115,14 +117,15 @@ export type Noted = Pick<
   | "time_started"
 > & { chain_depth?: number }
 
-function detailOf(pass: Noted, { error_code, refusal, output, action }: NoteOptions, summary: string) {
+function detailOf(pass: Noted, { error_code, refusal, output, action, detail }: NoteOptions, summary: string) {
   // What stood in its way is told once, with its outcome.
   const met = ENDED.includes(action) ? (output?.summary.errors ?? []) : []
-  if (!error_code && met.length === 0) return null
+  if (!error_code && met.length === 0) return detail ?? null
   const errors = met.map(({ code, message, suggested_action }) =>
     told(code, pass, { message, suggestion: suggested_action }),
   )
   return {
+    ...detail,
     ...(error_code ? { error: told(error_code, pass, refusal ?? { message: summary }) } : {}),
     ...(errors.length > 0 ? { errors } : {}),
   }

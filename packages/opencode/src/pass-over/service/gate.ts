@@ -90,6 +90,7 @@ export async function answerGate(engine: Engine, gate_id: string, answer: GateAn
             actor: answer.by ?? "default",
             at,
             summary: `${known.kind}: ${answer.verdict}${answer.note ? `, ${answer.note}` : ""}`,
+            detail: { gate: { kind: known.kind, verdict: answer.verdict } },
           }),
         }
       : {}),

@@ -46,6 +46,7 @@ export function outcomeDetail(input: Settled) {
     outcome: {
       output: { ...output, summary: { ...summary, findings } },
       usage: input.usage,
+      delivery: input.delivery,
       artifacts,
       artifacts_omitted: input.artifacts.length - artifacts.length,
     },

@@ -2,10 +2,12 @@ import { z } from "zod"
 import { WorkArtifact } from "../domain/artifact"
 import { follow, intact } from "../domain/audit-chain"
 import type { AuditLine } from "../domain/audit-log"
-import { WorkOutput } from "../domain/output"
+import { PassOverErrorCode } from "../domain/errors"
+import { PassOverMetadata, WorkOutput } from "../domain/output"
 import { Pass } from "../domain/pass"
 import { ReturnStatus } from "../domain/return-context"
 import type { Fault, Restored } from "../service/port-audit"
+import { arrivalOf, Sent } from "./audit-delivery"
 import { logFiles } from "./audit-folder"
 import { anchorOf, linesOf, readLog, type AuditPlace } from "./audit-read"
 import { AUDIT_COLUMNS, AUDIT_NAMES, writeLine } from "./audit-row"
@@ -26,12 +28,14 @@ const Ended = z.object({
   outcome: z.object({
     output: WorkOutput.omit({ artifacts: true }),
     usage: z.record(z.string(), z.number()),
+    delivery: Sent.optional(),
     artifacts: z.array(
       z.object({ artifact_id: z.templateLiteral(["art_", z.string()]), position: z.int(), artifact: WorkArtifact }),
     ),
     artifacts_omitted: z.int().nonnegative(),
   }),
 })
+const Written = z.object({ metadata: PassOverMetadata.pick({ applied: true, applied_at: true, applied_by: true }) })
 
 type Kept = Omit<Restored, "ok" | "refused">
 
@@ -46,7 +50,8 @@ function insertOpened({ run }: Base, lines: readonly AuditLine[], opened: z.infe
   const last = moves.at(-1)
   const child = moves.findLast((move) => typeof move.child_session_id === "string")?.child_session_id
   const started = moves.find((move) => move.to === "waiting_for_return")?.at ?? null
-  const ended = moves.find((move) => /returned|timed_out|cancelled/.test(move.to))?.at ?? null
+  const [settled] = lines.flatMap((line) => Ended.safeParse(line.detail).data?.outcome.output.metadata ?? [])
+  const ended = settled?.completed_at ?? moves.find((move) => /returned|timed_out|cancelled/.test(move.to))?.at ?? null
   run.insert.request(
     storable({
       ...request,
@@ -70,7 +75,20 @@ function insertOpened({ run }: Base, lines: readonly AuditLine[], opened: z.infe
   })
 }
 
-function insertEnded({ run }: Base, line: AuditLine, { outcome }: z.infer<typeof Ended>, pass: Pass) {
+/** What the last line says of its being applied; older ones tell no more than whether, who and when they were written. */
+function appliedOf(later: readonly AuditLine[]): Partial<PassOverMetadata> {
+  const last = later.findLast(({ action }) => action === "applied" || action === "undone")
+  if (!last) return {}
+  const told = Written.safeParse(last.detail).data
+  if (told) return told.metadata
+  return last.applied
+    ? { applied: true, applied_at: last.timestamp, applied_by: last.applied_by ?? last.actor }
+    : { applied: false }
+}
+
+type Line = { line: AuditLine; ended: z.infer<typeof Ended>; later: readonly AuditLine[] }
+
+function insertEnded({ run }: Base, { line, ended: { outcome }, later }: Line, pass: Pass) {
   const { output } = outcome
   run.insert.output(
     storable({
@@ -78,8 +96,8 @@ function insertEnded({ run }: Base, line: AuditLine, { outcome }: z.infer<typeof
       status: output.status,
       completion_reason: output.completion_reason ?? null,
       summary: output.summary,
-      auto_apply_allowed: false,
-      metadata: output.metadata,
+      auto_apply_allowed: output.auto_apply_allowed,
+      metadata: { ...output.metadata, ...appliedOf(later) },
       usage: outcome.usage as never,
       error_code: line.error_code,
       transcript: "read" as const,
@@ -99,9 +117,15 @@ function insertEnded({ run }: Base, line: AuditLine, { outcome }: z.infer<typeof
       body: artifact,
     })
   }
-  // Whether it ever arrived is not known: it can be read, and is not sent into a session a second time.
-  const delivery = { mode: "none" as const, status: "delivered" as const, time_created: line.timestamp }
-  run.insert.delivery({ pass_over_id: pass.id, session_id: pass.session_id, ...delivery })
+  const arrival = arrivalOf({
+    pass,
+    output: { ...output, artifacts: outcome.artifacts.map(({ artifact }) => artifact) },
+    error_code: z.enum(PassOverErrorCode).nullable().catch(null).parse(line.error_code),
+    omitted: outcome.artifacts_omitted,
+    sent: outcome.delivery,
+    later,
+  })
+  run.insert.delivery({ pass_over_id: pass.id, session_id: pass.session_id, ...arrival, time_created: line.timestamp })
 }
 
 /** A pass with all that its lines tell of it, unless the database has it. */
@@ -110,10 +134,10 @@ function rebuild(base: Base, lines: readonly AuditLine[], sum: Kept) {
   if (!opened || base.run.pass.byId({ id: opened.pass.id })) return
   insertOpened(base, lines, opened)
   sum.passes += 1
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
     const ended = Ended.safeParse(line.detail).data
     if (!ended || base.run.select.output.get({ id: opened.pass.id })) continue
-    insertEnded(base, line, ended, opened.pass)
+    insertEnded(base, { line, ended, later: lines.slice(index + 1) }, opened.pass)
     sum.outcomes += 1
     sum.artifacts += ended.outcome.artifacts.length
     sum.omitted += ended.outcome.artifacts_omitted

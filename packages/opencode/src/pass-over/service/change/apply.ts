@@ -75,7 +75,14 @@ export async function tell(
   const output = outcome && { ...outcome.output, metadata: { ...outcome.output.metadata, ...metadata } }
   const action = kind === "apply" ? "applied" : "undone"
   const told: Told = {
-    note: note(pass, { action, actor, at, output, summary: `${ops.length} file operations (${apply_id})` }),
+    note: note(pass, {
+      action,
+      actor,
+      at,
+      output,
+      summary: `${ops.length} file operations (${apply_id})`,
+      detail: { metadata },
+    }),
     event: event(pass, `pass.${action}`, at, { apply_id, actor, files: ops.length }),
   }
   return { metadata, told }
