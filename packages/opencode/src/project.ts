@@ -74,9 +74,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     logged: auditFiles.logged,
   }
   const flows = projectFlows(engine, project, client, log)
-  // The instance of a tree comes and goes; what has to be looked after is looked after where the user has the project.
-  if (!home) {
-    engine.projects.set(directory, project)
+  const retention = () =>
     keepRetention({
       directory,
       settings: () => resolveAudit(files.read()),
@@ -84,6 +82,10 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       contents: () => pruneContents(engine, alive),
       log,
     })
+  const kept = home ? undefined : retention()
+  // The instance of a tree comes and goes; what has to be looked after is looked after where the user has the project.
+  if (!home) {
+    engine.projects.set(directory, project)
     const left = createLeft({ engine, project, flows, auditFiles }, log)
     later(() => void keeper.recovered.then(left))
     stay({ engine, keeper, client, directory })
@@ -99,6 +101,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       await arrivals.flush()
       await engine.notes.flush()
       await auditFiles.close()
+      kept?.close()
       if (home) return
       await project.workspaces
         ?.close()

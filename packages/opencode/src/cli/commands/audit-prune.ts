@@ -36,7 +36,11 @@ export async function runPrune({ out, directory: from, options, now }: Invocatio
   const days = count(options, "days", kept)
   const dry = options.dryRun === true
   const over = { directory, before: keptFrom(now(), days), contents_before: now() - LEFT_OVER_MS }
-  const { gone, ...pruned } = await withAudit(directory, (audit) =>
+  const {
+    gone,
+    left: _left,
+    ...pruned
+  } = await withAudit(directory, (audit) =>
     out.progress(`${dry ? "Looking for" : "Removing"} what is older than ${plural(days, "day")} …`, () =>
       audit.prune({ retention_days: days, now: now(), dry }),
     ),

@@ -42,6 +42,19 @@ export type Pruned = {
   /** Up to where the lines of each session went. */
   gone: UpTo[]
   kept: Fault[]
+  /** Sessions that have something old which stays, for now or until somebody has looked after it. */
+  left: string[]
+}
+
+export type Pruning = {
+  retention_days: number
+  now: number
+  /** How many sessions are looked at; all of them where it is not given. Events go when none is left to look at. */
+  most?: number
+  /** Those that were looked at before, so that they do not keep the others from their turn. */
+  without?: readonly string[]
+  /** Only counts. */
+  dry?: boolean
 }
 
 export type RecordInput = PassOverAuditEntry & { actor: string; error_code?: AuditLine["error_code"] }
@@ -53,8 +66,8 @@ export type Audit = {
   /** Compares the files with the database and both with their chains; the first fault is the first bad line. */
   verify(): Promise<Verified>
   restore(options?: { force?: boolean }): Promise<Restored>
-  /** Removes what is older than the retention: whole months of a session, and only what is in order. `dry` only counts. */
-  prune(options: { retention_days: number; now: number; most?: number; dry?: boolean }): Promise<Pruned>
+  /** Removes what is older than the retention: whole months of a session, and only what is in order. */
+  prune(options: Pruning): Promise<Pruned>
   export(query: AuditQueryInput, format: AuditFormat, write: (text: string) => void | Promise<void>): Promise<number>
   /** Writes `audit-summary.json` beside the files. */
   summarize(now: number): Promise<void>

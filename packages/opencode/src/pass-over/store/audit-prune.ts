@@ -3,10 +3,10 @@ import { dirname } from "node:path"
 import { compare, follow, type Anchor } from "../domain/audit-chain"
 import type { AuditLine } from "../domain/audit-log"
 import { keptFrom } from "../domain/retention"
-import type { Fault, Pruned } from "../service/port-audit"
+import type { Fault, Pruned, Pruning } from "../service/port-audit"
 import { auditFile } from "./audit-file"
 import { plainLog } from "./audit-folder"
-import { anchorOf, linesOf, readLog, written, type AuditPlace } from "./audit-read"
+import { anchorOf, linesOf, readLog, writtenOf, type AuditPlace } from "./audit-read"
 import type { AuditSearch } from "./audit-search"
 import { sha256 } from "./record"
 import type { Write } from "./write"
@@ -60,39 +60,43 @@ function removeFiles(whole: readonly string[]) {
   }
 }
 
-type Options = { retention_days: number; now: number; most?: number; dry?: boolean }
+/** The sessions that have something old, without those that were looked at already. */
+const sessionsOf = ({ client, directory }: AuditPlace, before: number, { most = -1, without = [] }: Pruning) =>
+  client
+    .query<{ session_id: string }, [string, number, string, number]>(
+      `select distinct session_id from pass_over_audit where directory = ? and timestamp < ?
+        and session_id not in (select value from json_each(?)) limit ?`,
+    )
+    .all(directory, before, JSON.stringify(without), most)
 
 /**
  * Removes what is older than the retention allows, session by session. What is left of a chain starts from an anchor, so
- * that it can still be verified. Lines that wait to be written to their file are not past yet. `most` bounds how many
- * sessions are looked at, so that it can be done bit by bit. `dry` only says what would go.
+ * that it can still be verified. Lines that wait to be written to their file are not past yet.
  */
 export async function pruneAudit(
   place: AuditPlace,
   write: Write,
   search: AuditSearch,
-  options: Options,
+  options: Pruning,
 ): Promise<Pruned> {
-  const { client, directory } = place
   const before = keptFrom(options.now, options.retention_days)
   const { dry = false } = options
-  const sum: Pruned = { lines: 0, files: 0, events: 0, kept: [], gone: [] }
-  const sessions = client
-    .query<{ session_id: string }, [string, number, number]>(
-      "select distinct session_id from pass_over_audit where directory = ? and timestamp < ? limit ?",
-    )
-    .all(directory, before, options.most ?? -1)
-  const reached = written(place)
+  const sum: Pruned = { lines: 0, files: 0, events: 0, kept: [], gone: [], left: [] }
+  const sessions = sessionsOf(place, before, options)
   for (const { session_id } of sessions) {
     const anchor = anchorOf(place, session_id)
-    const upTo = reached.get(session_id) ?? 0
+    const upTo = writtenOf(place, session_id)
     const rows = linesOf(place, session_id)
     const gone = past(rows, before).filter((row) => upTo === 0 || row.seq <= upTo)
     const last = gone.at(-1)
-    if (!last || (upTo === 0 && existsSync(auditFile(place.folder, last)))) continue
+    if (!last || (upTo === 0 && existsSync(auditFile(place.folder, last)))) {
+      sum.left.push(session_id)
+      continue
+    }
     const fault = objection(place, session_id, gone, anchor)
     if (fault) {
       sum.kept.push(fault)
+      sum.left.push(session_id)
       continue
     }
     const files = filesOf(place, gone, last.seq)
@@ -107,6 +111,7 @@ export async function pruneAudit(
     }
     removeFiles(files)
   }
+  if (sessions.length === options.most) return sum
   sum.events = dry ? countEvents(place, before) : await dropEvents(place, write, before)
   return sum
 }

@@ -54,3 +54,8 @@ export const written = ({ client }: AuditPlace): Map<string, number> =>
       .all()
       .map(({ session_id, seq }) => [session_id, seq]),
   )
+
+/** How far the file of one session has come. */
+export const writtenOf = ({ client }: AuditPlace, session_id: string): number =>
+  client.query<{ seq: number }, [string]>("select seq from pass_over_audit_files where session_id = ?").get(session_id)
+    ?.seq ?? 0

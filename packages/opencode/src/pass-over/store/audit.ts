@@ -6,11 +6,11 @@ import type { Audit } from "../service/port-audit"
 import { auditFolder, ensureFolder } from "./audit-folder"
 import { pruneAudit } from "./audit-prune"
 import { createAuditQuery } from "./audit-query"
-import type { AuditPlace } from "./audit-read"
+import { anchorOf, type AuditPlace } from "./audit-read"
 import { restoreAudit } from "./audit-restore"
 import { AUDIT_NAMES } from "./audit-row"
 import { createAuditSearch } from "./audit-search"
-import { AuditSummary, writeSummary } from "./audit-summary"
+import { AuditSummary, readSummary, writeSummary } from "./audit-summary"
 import { verifyAudit } from "./audit-verify"
 import type { Opened } from "./open"
 import { append } from "./record"
@@ -61,6 +61,14 @@ function summary(place: AuditPlace, now: number): AuditSummary {
   })
 }
 
+/** Where chains begin now: with it the files can be verified though the database be lost. */
+function moveAnchors(place: AuditPlace, sessions: readonly string[]) {
+  const known = readSummary(place.folder)
+  const moved = sessions.map((session_id) => [session_id, anchorOf(place, session_id)] as const)
+  ensureFolder(place.folder)
+  writeSummary(place.folder, { ...known, anchors: { ...known.anchors, ...Object.fromEntries(moved) } })
+}
+
 export type AuditOptions = { path: string; directory: string; log_directory: string }
 
 /** The audit of a project over a database that could be opened. */
@@ -93,7 +101,11 @@ export function createAudit(opened: Extract<Opened, { ok: true }>, options: Audi
     },
     async prune(given) {
       const pruned = await pruneAudit(place, write, search, given)
-      if (pruned.lines > 0 && !given.dry) await summarize(given.now)
+      if (pruned.lines === 0 || given.dry) return pruned
+      // Counting it all goes over every line there is: who prunes bit by bit has it done once, at the end.
+      if (given.most === undefined) await summarize(given.now)
+      const sessions = pruned.gone.map(({ session_id }) => session_id)
+      if (given.most !== undefined) await write(() => moveAnchors(place, sessions))
       return pruned
     },
     async export(input, format, put) {

@@ -1,4 +1,4 @@
-import { eq, inArray, or, sql } from "drizzle-orm"
+import { eq, inArray, or, sql, type SQL } from "drizzle-orm"
 import type { PassID } from "../domain/id"
 import type { FlowRun } from "../service/port-flow"
 import type { Outdated, RetentionStore, UpTo } from "../service/port-retention"
@@ -32,7 +32,8 @@ const inGroups = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / MOST) }, (_, group) => items.slice(group * MOST, (group + 1) * MOST))
 
 const P = sql.raw("p")
-const TOLD = sql`exists (select 1 from return_contexts x where x.pass_over_id = p.id)`
+const told = (pass: SQL) => sql`exists (select 1 from return_contexts x where x.pass_over_id = ${pass}.id)`
+const TOLD = told(P)
 
 type Row = { id: PassID }
 
@@ -64,31 +65,37 @@ function ordered(base: Base, ids: readonly PassID[]): PassID[] {
   }
 }
 
-/** Whether a pass has no audit lines but those that are gone. */
-function unheard({ db }: Base, ids: readonly PassID[], gone: readonly UpTo[]): PassID[] {
-  const upTo = new Map(gone.map(({ session_id, seq }) => [session_id, seq]))
-  const heard = new Set<string>()
-  for (const group of inGroups(ids)) {
-    const rows = db.all<{ pass_over_id: string; session_id: string; seq: number }>(
-      sql`select pass_over_id, session_id, max(seq) as seq from pass_over_audit
-        where pass_over_id in ${group} group by pass_over_id, session_id`,
-    )
-    for (const row of rows) if (row.seq > (upTo.get(row.session_id) ?? 0)) heard.add(row.pass_over_id)
-  }
-  return ids.filter((id) => !heard.has(id))
+/** Lines that are taken for gone, by the index of their chains. */
+const goneLines = (gone: readonly UpTo[]) => sql`select x.id from json_each(${JSON.stringify(gone)}) g
+  join pass_over_audit x on x.session_id = g.value ->> 'session_id' and x.seq <= g.value ->> 'seq'`
+
+/** Over for long enough, and no audit line of it is left but those that are gone. */
+function free(pass: SQL, { directory, before, gone = [] }: Outdated): SQL {
+  const left = gone.length === 0 ? sql`` : sql`and a.id not in (${goneLines(gone)})`
+  // What is found out fastest comes first: lines keep more passes than anything else.
+  return sql`${pass}.directory = ${directory} and ${pass}.time_created < ${before}
+    and not exists (select 1 from pass_over_audit a where a.pass_over_id = ${pass}.id ${left})
+    and ${told(pass)} and ${isOver(pass, before)}`
 }
 
-function outdated(base: Base, { directory, before, limit = -1, gone = [] }: Outdated): PassID[] {
+const D = sql.raw("d")
+
+/** Its children, those that went on from it, and theirs: one of them that stays keeps it. */
+const restsOn = (of: Outdated) => sql`with recursive resting(id) as (
+    select o.id from pass_over_requests o where o.parent_pass_id = p.id or o.continues_pass_id = p.id
+    union select o.id from resting r join pass_over_requests o on o.parent_pass_id = r.id or o.continues_pass_id = r.id)
+  select 1 from resting r join pass_over_requests d on d.id = r.id where not (${free(D, of)})`
+
+function outdated(base: Base, of: Outdated): PassID[] {
   const rows = base.db.all<Row>(
-    sql`select p.id from pass_over_requests p where p.directory = ${directory} and p.time_created < ${before}
-      and ${TOLD} and ${isOver(P, before)} order by p.time_created desc, p.id desc limit ${limit}`,
+    sql`select p.id from pass_over_requests p where ${free(P, of)} and not exists (${restsOn(of)})
+      order by p.time_created desc, p.id desc limit ${of.limit ?? -1}`,
   )
-  const quiet = unheard(
+  // What may go is counted, and not what is looked at: else a few that stay would keep all others for good.
+  return ordered(
     base,
     rows.map(({ id }) => id),
-    gone,
   )
-  return ordered(base, quiet)
 }
 
 /** What makes a pass what anybody can find. The large parts of it stay for a moment, where nobody sees them. */
@@ -184,19 +191,15 @@ const OF_RUN = sql`p.session_id = f.session_id and p.call_id >= 'flow:' || f.run
 
 function outdatedRuns({ db }: Base, given: Parameters<RetentionStore["outdatedRuns"]>[0]) {
   const { directory, before, limit = -1, without = [] } = given
-  const gone = new Set<string>(without)
+  const gone = sql`(select value from json_each(${JSON.stringify(without)}))`
   return db
     .all<{ run_id: FlowRun["run_id"] }>(
       sql`select f.run_id from pass_over_flow_runs f where f.directory = ${directory}
-        and f.time_created < ${before} and not ${runStands(F, before)} order by f.time_created limit ${limit}`,
+        and f.time_created < ${before} and not ${runStands(F, before)}
+        and not exists (select 1 from pass_over_requests p where ${OF_RUN} and p.id not in ${gone})
+        order by f.time_created limit ${limit}`,
     )
     .map(({ run_id }) => run_id)
-    .filter((run_id) => {
-      const passes = db.all<Row>(
-        sql`select p.id from pass_over_flow_runs f join pass_over_requests p on ${OF_RUN} where f.run_id = ${run_id}`,
-      )
-      return passes.every(({ id }) => gone.has(id))
-    })
 }
 
 function forgetRun({ db }: Base, { run_id, before }: Parameters<RetentionStore["forgetRun"]>[0]): boolean {

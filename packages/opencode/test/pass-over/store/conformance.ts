@@ -8,6 +8,7 @@ import { openContract } from "./conformance/open"
 import { preferenceContract } from "./conformance/preference"
 import { readContract } from "./conformance/read"
 import { retentionContract } from "./conformance/retention"
+import { retentionLimitContract } from "./conformance/retention-limit"
 import type { Setup } from "./conformance/scene"
 import { settleContract } from "./conformance/settle"
 
@@ -27,5 +28,6 @@ export function conformance(name: string, { setup }: { setup: Setup }) {
     auditContract(setup)
     flowContract(setup)
     retentionContract(setup)
+    retentionLimitContract(setup)
   })
 }

@@ -8,11 +8,11 @@ import type { FlowRun } from "../../../../src/pass-over/service/port-flow"
 import { planned } from "../../support/flow"
 import { createScene, moved, type Scene, type Setup } from "./scene"
 
-const DAY = 86_400_000
-const RUN = `run_${"1".padStart(32, "0")}` as const
+export const DAY = 86_400_000
+export const RUN = `run_${"1".padStart(32, "0")}` as const
 
 /** A pass that has ended, was delivered and dealt with; with an attempt of it, and a child session. */
-async function over(scene: Scene, overrides: Partial<Pass> = {}): Promise<Pass> {
+export async function over(scene: Scene, overrides: Partial<Pass> = {}): Promise<Pass> {
   const pass = await scene.running(overrides)
   const bound = moved(
     await scene.store.bind({
@@ -103,7 +103,7 @@ const answer = (scene: Scene, pass: Pass, { gate_id }: Gate) =>
     event: event(pass, "gate.answered", scene.clock.now()),
   })
 
-async function flow(scene: Scene, more: Partial<FlowRun> = {}): Promise<FlowRun> {
+export async function flow(scene: Scene, more: Partial<FlowRun> = {}): Promise<FlowRun> {
   const run: FlowRun = {
     run_id: RUN,
     flow: "x",
@@ -132,7 +132,7 @@ async function flow(scene: Scene, more: Partial<FlowRun> = {}): Promise<FlowRun>
   return run
 }
 
-const endFlow = (scene: Scene, run: FlowRun, mode: "none" | "message" = "none") =>
+export const endFlow = (scene: Scene, run: FlowRun, mode: "none" | "message" = "none") =>
   scene.store.journal({
     run_id: run.run_id,
     fence: run.fence,
