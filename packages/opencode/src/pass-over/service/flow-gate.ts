@@ -3,7 +3,8 @@ import { escalation } from "../handoff/package-view"
 import type { GateWork, RunState, Verdict, Why } from "../handoff/state"
 import type { Engine } from "./engine"
 import { proposedBy, tellProposed } from "./flow-proposal"
-import { answerGate, answerTo, openGate } from "./gate"
+import type { Standing } from "./flow-pass"
+import { answerGate, answerTo, openGate, withdrawGates } from "./gate"
 import type { FlowRun } from "./port-flow"
 
 // A run may wait over a holiday. Longer than this no timer can wait.
@@ -30,12 +31,16 @@ const keyOf = (run: FlowRun, work: GateWork) => `flow:${run.run_id}:${work.key}`
 
 const VERDICT = { approved: "approve", rejected: "reject", questioned: "question" } as const
 
-/** Puts a run's question into the inbox, or finds it there, and waits for its answer. Nothing where it was withdrawn. */
+export type Asking = { state: RunState; work: GateWork; standing: () => Standing }
+
+/**
+ * Puts a run's question into the inbox, or finds it there, and waits for its answer. Nothing where it was withdrawn: what
+ * the run went on without while it was being put is taken back at once.
+ */
 export async function askFor(
   engine: Engine,
   run: FlowRun,
-  state: RunState,
-  work: GateWork,
+  { state, work, standing }: Asking,
 ): Promise<Verdict | undefined> {
   const asking = escalation(run.plan, state, work)
   const proposed = await proposedBy(engine.store, run)
@@ -43,6 +48,7 @@ export async function askFor(
     .map((line) => ` — ${line}`)
     .join("")
   const question = `${run.flow}, ${work.node}: ${work.reason}`.slice(0, LONGEST - told.length).toWellFormed() + told
+  if (standing() !== "open") return undefined
   const { gate } = await openGate(engine, {
     key: keyOf(run, work),
     kind: KIND[work.why],
@@ -62,6 +68,7 @@ export async function askFor(
     default_action: "reject",
     ttl_ms: OPEN_MS,
   })
+  if (standing() === "dropped") await withdrawGates(engine, { gate_id: gate.gate_id })
   const answered = await answerTo(engine, gate)
   if (answered.status === "pending" || answered.status === "withdrawn") return undefined
   return { verdict: VERDICT[answered.status], note: answered.note, by: answered.answered_by }

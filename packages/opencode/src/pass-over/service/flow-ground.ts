@@ -2,7 +2,7 @@ import type { PassID } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { roleOf } from "../handoff/draft"
 import { advance } from "../handoff/machine"
-import { MACHINE } from "../handoff/fold"
+import { fold, MACHINE } from "../handoff/fold"
 import { nodeOf, type FlowPlan } from "../handoff/plan"
 import { newRun, type FlowInputEntry, type RunState } from "../handoff/state"
 import { mayModify } from "./change/place"
@@ -109,10 +109,24 @@ export async function madeIn(store: Store, run: FlowRun): Promise<Made[]> {
   return made
 }
 
-/** What a pass stands on that goes on in another process than the one which asked for it. */
-export async function groundOfPass(store: Store, { call_id, session_id }: Pass): Promise<readonly Layer[]> {
+/** The run that a pass belongs to, and its work there; nothing where it is no flow's, or another machine's. */
+async function runOf(store: Store, { call_id, session_id }: Pass) {
   const [flow, run_id = "", key = ""] = call_id?.split(":") ?? []
   const run = flow === "flow" ? await store.run(run_id) : undefined
-  if (!run || run.session_id !== session_id || run.machine !== MACHINE) return []
-  return groundOf(store, run.plan, await madeIn(store, run), key.slice(0, key.lastIndexOf("#")))
+  return !run || run.session_id !== session_id || run.machine !== MACHINE ? undefined : { run, key }
+}
+
+/** What a pass stands on that goes on in another process than the one which asked for it. */
+export async function groundOfPass(store: Store, pass: Pass): Promise<readonly Layer[]> {
+  const of = await runOf(store, pass)
+  if (!of) return []
+  return groundOf(store, of.run.plan, await madeIn(store, of.run), of.key.slice(0, of.key.lastIndexOf("#")))
+}
+
+/** Whether the run of a pass goes on without it: it was cancelled, or the step was left out, before anybody could say so. */
+export async function dropped(store: Store, pass: Pass): Promise<boolean> {
+  const of = await runOf(store, pass)
+  if (!of) return false
+  const { open } = fold(of.run.plan, of.run.inputs, await store.entries(of.run.run_id))
+  return open[of.key] === undefined
 }

@@ -27,8 +27,14 @@ const LOOK_MS = 500
 
 export type FlowWorld = { engine: Engine; project: Project; files: FlowFiles }
 
+/**
+ * How a work stands with its run by now: it waits for it, it goes on without it, or another process has the run and sees
+ * to it.
+ */
+export type Standing = "open" | "dropped" | "elsewhere"
+
 /** A pass to be done, and what the run has made so far that it stands on. */
-export type Doing = { work: PassWork; task: Task; made: readonly Made[] }
+export type Doing = { work: PassWork; task: Task; made: readonly Made[]; standing: () => Standing }
 
 /** A constraint that the engine itself keeps; the others are for the agent to keep, and for its critic to check. */
 const enforced = (constraint: string) => unenforceable([constraint]) === undefined
@@ -94,9 +100,8 @@ async function outcomeOf({ engine }: FlowWorld, pass: Pass): Promise<Outcome> {
 /** Whether a pass came to nothing only because its opencode ended: then it was no attempt at the work. */
 async function brokenOff({ engine }: FlowWorld, pass: Pass, outcome: Outcome): Promise<boolean> {
   if (outcome.error_code === null) return false
-  const attempts = await engine.store.attempts(pass.id)
-  if (outcome.error_code === PassOverErrorCode.CANCELLED) return attempts.length === 0
-  return outcome.error_code === PassOverErrorCode.SUBAGENT_CRASHED && attempts.at(-1)?.kind === "recovered"
+  const last = (await engine.store.attempts(pass.id)).at(-1)
+  return last?.kind === "recovered" && last.error_code !== null
 }
 
 async function dealtWith({ engine, project }: FlowWorld, id: Pass["id"], outcome: Outcome) {
@@ -111,26 +116,38 @@ type Came = { outcome: Outcome; pass: Pass } | { refused: { code: string; messag
 
 /**
  * The pass of a work and its outcome. Its call id follows from the run and the work, and the run's journal names the
- * work before it begins: whoever comes after a crash finds the pass that there is, and none is begun twice.
+ * work before it begins: whoever comes after a crash finds the pass that there is, and none is begun twice. Nothing
+ * where the run goes on without it: what nobody waits for is not begun, and what was begun meanwhile is called off.
  */
-async function carried(world: FlowWorld, run: FlowRun, work: PassWork, ask: () => Ask): Promise<Came> {
+async function carried(
+  world: FlowWorld,
+  run: FlowRun,
+  { work, standing }: Doing,
+  ask: () => Ask,
+): Promise<Came | undefined> {
   const { engine, project } = world
   for (let attempt = 1; ; attempt += 1) {
     const call_id = callID(run, work, attempt)
     const known = await engine.store.byCall(run.session_id, call_id)
+    if (!known && standing() !== "open") return undefined
     const sent = known ? undefined : await send(engine, project, callerOf(run, call_id), ask())
     if (sent && !sent.ok) return { refused: { code: sent.refusal.code, message: sentence(sent.refusal) } }
     const pass = known ?? sent?.runner.pass
     if (!pass) return { refused: { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "its pass could not be made" } }
+    if (standing() === "dropped") await callOff(world, run, work)
     const outcome = await outcomeOf(world, pass)
-    if (attempt > BROKEN_OFF || !(await brokenOff(world, pass, outcome)))
-      return { outcome: await whole(engine, project, pass, outcome), pass }
+    if (standing() === "open" && attempt <= BROKEN_OFF && (await brokenOff(world, pass, outcome))) continue
+    return { outcome: await whole(engine, project, pass, outcome), pass }
   }
 }
 
-/** Does one pass of a run, or answers it from what an identical one left before. */
-export async function perform(alone: FlowWorld, run: FlowRun, { work, task, made }: Doing): Promise<Leave> {
+/**
+ * Does one pass of a run, or answers it from what an identical one left before. Nothing where the run does not wait for
+ * it any more.
+ */
+export async function perform(alone: FlowWorld, run: FlowRun, doing: Doing): Promise<Leave | undefined> {
   const { engine } = alone
+  const { work, task, made } = doing
   const stands_on = await groundOf(engine.store, run.plan, made, work.node)
   const { files, print } = await filesOn(alone, stands_on)
   const world = { ...alone, files }
@@ -141,7 +158,8 @@ export async function perform(alone: FlowWorld, run: FlowRun, { work, task, made
     const leave = await leaveOf(engine, { flow: run.flow, work, task, outcome: key.outcome, files })
     return { ...leave, tokens: 0, cost: 0, cached: true }
   }
-  const came = await carried(world, run, work, ask)
+  const came = await carried(world, run, doing, ask)
+  if (!came) return undefined
   if ("refused" in came) return refusedLeave(run.flow, work, came.refused, engine.clock.now())
   const leave = await leaveOf(engine, { flow: run.flow, work, task, outcome: came.outcome, files })
   await dealtWith(world, came.pass.id, came.outcome).catch((error: unknown) =>
@@ -154,7 +172,7 @@ export async function perform(alone: FlowWorld, run: FlowRun, { work, task, made
 /** Stops a pass that nobody waits for any more. */
 export async function callOff(world: FlowWorld, run: FlowRun, work: PassWork) {
   const { engine } = world
-  for (let attempt = 1; attempt <= BROKEN_OFF; attempt += 1) {
+  for (let attempt = 1; attempt <= BROKEN_OFF + 1; attempt += 1) {
     const pass = await engine.store.byCall(run.session_id, callID(run, work, attempt))
     if (!pass) return
     if (pass.status === "initial" || pass.status === "waiting_for_return")

@@ -1,11 +1,7 @@
 import { PassOverErrorCode } from "../domain/errors"
-import { event, type PassEvent } from "../domain/pass"
-import type { PassID } from "../domain/id"
 import { advance } from "../handoff/machine"
-import { progressOf } from "../handoff/diagram"
 import {
   ENDED,
-  newRun,
   type FlowEffect,
   type FlowInputEntry,
   type GateWork,
@@ -16,11 +12,12 @@ import {
   type Work,
 } from "../handoff/state"
 import { taskOf, type Task } from "../handoff/task"
-import { bringEndNow, endOf, type Waiter } from "./flow-deliver"
+import { bringEndNow, type Waiter } from "./flow-deliver"
 import { askFor, unask } from "./flow-gate"
 import { madeBy, type Made } from "./flow-ground"
+import { pause, PAUSES_MS, replayed, writeDown } from "./flow-journal"
 import { refusedLeave } from "./flow-leave"
-import { callOff, perform, type FlowWorld } from "./flow-pass"
+import { callOff, perform, type FlowWorld, type Standing } from "./flow-pass"
 import { createRecord, type FlowRecord } from "./flow-record"
 import { withdrawGates } from "./gate"
 import type { FlowEntry, FlowRun } from "./port-flow"
@@ -41,26 +38,6 @@ export type Carried = {
   quiet(): void
 }
 
-type LeftEffect = Extract<FlowEffect, { type: "left" }>
-
-// A disk that is full now may have room in a moment; a run that cannot be written down stands still until the next start.
-const PAUSES_MS = [50, 250, 1_000]
-
-export const flowEvent = (run: FlowRun, state: RunState, type: PassEvent["type"], at: number): PassEvent => {
-  const { working, waiting, ...rest } = progressOf(run.plan, state)
-  return event(
-    { id: run.run_id as unknown as PassID, session_id: run.session_id, directory: run.directory },
-    type,
-    at,
-    {
-      flow: run.flow,
-      ...rest,
-      working: working.slice(0, 20),
-      waiting: waiting.slice(0, 20),
-    },
-  )
-}
-
 type Holding = {
   world: FlowWorld
   run: FlowRun
@@ -79,54 +56,16 @@ type Holding = {
   start: boolean
 }
 
-/** What has happened so far, and what of it may not have reached the project's files. */
-function replayed(run: FlowRun, entries: readonly FlowEntry[]) {
-  const left: LeftEffect[] = []
-  const made: Made[] = []
-  let state = newRun(run.inputs)
-  for (const entry of entries) {
-    made.push(...madeBy(state, entry.input))
-    const next = advance(run.plan, state, entry.input, entry.at)
-    state = next.state
-    for (const effect of next.effects) if (effect.type === "left") left.push(effect)
-  }
-  return { state, left, made }
-}
-
 /** Whether an input still means anything to a state. */
 const meant = (state: RunState, input: FlowInputEntry) =>
   input.type === "left" || input.type === "answered" ? state.open[input.key] !== undefined : true
 
-const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
-
-const pause = ({ world }: Holding, ms: number) =>
-  new Promise<void>((resolve) => void world.engine.clock.after(ms, resolve))
-
-async function written(holding: Holding, input: FlowInputEntry, next: RunState, at: number) {
-  const { run, world } = holding
-  const ended = ENDED.includes(next.status)
-  const entry = {
-    run_id: run.run_id,
-    fence: run.fence,
-    entry: { seq: holding.seq + 1, at, input },
-    status: next.status,
-    reason: next.reason,
-    event: flowEvent(run, next, ended ? "flow.ended" : "flow.moved", at),
-    ...(ended ? { end: endOf(run, holding.waiting, world.engine.owner_id) } : {}),
-  }
-  for (const ms of PAUSES_MS) {
-    try {
-      return await world.engine.store.journal(entry)
-    } catch (error) {
-      world.engine.log("error", "a step of a flow could not be written down", {
-        run_id: run.run_id,
-        error: String(error),
-      })
-      await pause(holding, ms)
-    }
-  }
-  return world.engine.store.journal(entry)
+function standing({ halted, state }: Holding, { key }: Work): Standing {
+  if (state.open[key] === undefined) return "dropped"
+  return halted ? "elsewhere" : "open"
 }
+
+const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 function halt(holding: Holding) {
   holding.halted = true
@@ -150,7 +89,8 @@ async function step(holding: Holding, input: FlowInputEntry): Promise<"written" 
   const at = holding.world.engine.clock.now()
   const next = advance(holding.run.plan, holding.state, input, at)
   if (next.state === holding.state) return "nothing"
-  if ((await written(holding, input, next.state, at)) === "stale") {
+  const { world, run, seq, waiting } = holding
+  if ((await writeDown(world, run, { entry: { seq: seq + 1, at, input }, next: next.state, waiting })) === "stale") {
     halt(holding)
     return "stale"
   }
@@ -186,7 +126,7 @@ async function stubborn<T>(holding: Holding, what: string, once: () => Promise<T
       return await once()
     } catch (error) {
       failed(holding, what)(error)
-      await pause(holding, ms)
+      await pause(holding.world, ms)
       if (holding.halted) throw error
     }
   }
@@ -195,7 +135,8 @@ async function stubborn<T>(holding: Holding, what: string, once: () => Promise<T
 
 function question(holding: Holding, work: GateWork) {
   const { world, run, record, state } = holding
-  const asking = async (): Promise<Verdict | undefined> => askFor(world.engine, run, state, work)
+  const asked = { state, work, standing: () => standing(holding, work) }
+  const asking = async (): Promise<Verdict | undefined> => askFor(world.engine, run, asked)
   stubborn(holding, "a question", asking)
     .then((answer) => (answer ? enter(holding, { type: "answered", key: work.key, answer }) : undefined))
     .catch(failed(holding, "a question"))
@@ -209,8 +150,11 @@ async function tooLarge({ engine }: FlowWorld, { handoff, request }: Task, most:
   return tokens > most ? `its handoff has ${tokens} tokens, where ${most} are the budget of what goes in` : undefined
 }
 
-/** What a pass left. One that cannot be made, or whose return cannot be read, has failed: a person is asked about it. */
-async function leaveFor(holding: Holding, work: PassWork): Promise<Leave> {
+/**
+ * What a pass left; nothing where nobody waits for it any more. One that cannot be made, or whose return cannot be read,
+ * has failed: a person is asked about it.
+ */
+async function leaveFor(holding: Holding, work: PassWork): Promise<Leave | undefined> {
   const { world, run, record, state, made } = holding
   const refused = (code: PassOverErrorCode, message: string) =>
     refusedLeave(run.flow, work, { code, message }, world.engine.clock.now())
@@ -221,7 +165,8 @@ async function leaveFor(holding: Holding, work: PassWork): Promise<Leave> {
     const large = most === undefined ? undefined : await tooLarge(world, task, most)
     if (large !== undefined) return refused(PassOverErrorCode.BUDGET_EXCEEDED, large)
     record.begun(work, task, state)
-    return await stubborn(holding, "a pass", () => perform(world, run, { work, task, made: [...made] }))
+    const doing = { work, task, made: [...made], standing: () => standing(holding, work) }
+    return await stubborn(holding, "a pass", () => perform(world, run, doing))
   } catch (error) {
     failed(holding, "a pass")(error)
     return refused(PassOverErrorCode.SUBAGENT_CRASHED, words(error))
@@ -231,7 +176,7 @@ async function leaveFor(holding: Holding, work: PassWork): Promise<Leave> {
 function begin(holding: Holding, work: Work) {
   if (work.type === "gate") return question(holding, work)
   leaveFor(holding, work)
-    .then((leave) => (holding.halted ? undefined : enter(holding, { type: "left", key: work.key, leave })))
+    .then((leave) => (leave && !holding.halted ? enter(holding, { type: "left", key: work.key, leave }) : undefined))
     .catch(failed(holding, "a pass"))
 }
 

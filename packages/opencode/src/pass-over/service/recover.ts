@@ -3,6 +3,7 @@ import { PassOverErrorCode } from "../domain/errors"
 import type { OwnerID, SessionID } from "../domain/id"
 import { worked } from "../domain/last-seen"
 import type { Pass } from "../domain/pass"
+import type { Failure } from "../domain/retry"
 import { NO_USAGE } from "../domain/run"
 import { conclude, stamped, surely, unmakeable, type Facts } from "./conclude"
 import { takeLeft } from "./change/left"
@@ -38,50 +39,50 @@ function forgotten(engine: Engine, alive: Alive, owner: Parameters<typeof gone>[
   return "lost" in owner || alive(owner) === "dead" || engine.clock.now() - owner.time_heartbeat > KEPT_MS
 }
 
+/** What the end of its opencode means for a pass. What never started leaves nothing to read: it is cancelled. */
+function failureOf({ pass, staged }: Claimed): Failure | undefined {
+  if (pass.status === "initial")
+    return { code: PassOverErrorCode.CANCELLED, message: "the opencode that was to run it ended before it began" }
+  if (staged) return undefined
+  return { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "the opencode that ran it has ended" }
+}
+
 /** What is known of a pass whose process is gone, before anything was read of its child. */
-async function factsOf(engine: Engine, { pass, staged, usage, attempts, seen }: Claimed): Promise<Facts> {
+async function factsOf(engine: Engine, claimed: Claimed): Promise<Facts> {
+  const { pass, staged, usage, attempts, seen } = claimed
   const at = engine.clock.now()
+  const failure = failureOf(claimed)
   return {
     pass,
     report: staged,
-    failure: staged
-      ? undefined
-      : { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "the opencode that ran it has ended" },
+    failure,
     above: await madeAbove(engine.store, pass),
     messages: undefined,
     usage: usage ?? NO_USAGE,
     at,
     // What lies between its end and this moment is nobody's work.
     ...worked(pass, seen, at),
-    attempt:
-      attempts === 0
-        ? undefined
-        : {
-            pass_over_id: pass.id,
-            attempt: attempts + 1,
-            kind: "recovered",
-            child_session_id: pass.child_session_id,
-            error_code: staged ? null : PassOverErrorCode.SUBAGENT_CRASHED,
-            error_message: null,
-            usage: null,
-            time_started: at,
-            time_ended: at,
-          },
+    // Also of one that never began: by this a flow tells it from one that somebody has cancelled.
+    attempt: {
+      pass_over_id: pass.id,
+      attempt: attempts + 1,
+      kind: "recovered",
+      child_session_id: pass.child_session_id,
+      error_code: failure?.code ?? null,
+      error_message: null,
+      usage: null,
+      time_started: at,
+      time_ended: at,
+    },
   }
 }
 
 async function settledOf(engine: Engine, claimed: Claimed): Promise<Settled | undefined> {
   const facts = await factsOf(engine, claimed)
-  // What never started leaves nothing to read; it is cancelled, because nothing came back from it.
-  const unstarted = claimed.pass.status === "initial"
-  const failure = unstarted
-    ? { code: PassOverErrorCode.CANCELLED, message: "the opencode that was to run it ended before it began" }
-    : facts.failure
-  const known = { ...facts, failure }
   return conclude(
     engine.ids,
-    known,
-    surely(known, unmakeable(engine, known.pass)),
+    facts,
+    surely(facts, unmakeable(engine, facts.pass)),
     claimed.pass.return_required ? "message" : "none",
   )
 }
