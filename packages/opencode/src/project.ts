@@ -154,6 +154,7 @@ function createLeft({ engine, project, flows, auditFiles }: Left, log: Log) {
     ["the audit log could not be brought up to date", () => auditFiles.catchUp()],
     ["flows that had ended could not all be brought in", () => flows?.bring(alive)],
     ["interrupted flows could not be taken up again", () => flows?.recover(alive)],
+    ["questions of flows that have ended are left", () => flows?.tidy()],
     ["what was sent back could not be taken up", () => (headless() ? undefined : attendReworks(engine))],
     [
       "passes that were asked for from outside could not be started",

@@ -5,7 +5,7 @@ import { told, type GateAnswer } from "../pass-over/domain/gate"
 import { valuesOf } from "../pass-over/domain/policy"
 import { readable } from "../pass-over/domain/time"
 import type { Engine, Entry } from "../pass-over/service/engine"
-import { answerTo, openGate, withdrawGates, type Surface } from "../pass-over/service/gate"
+import { answerTo, openGate, withdrawGate, type Surface } from "../pass-over/service/gate"
 import { rightTo, rightToPass, type Rights } from "../pass-over/service/right"
 import { GATE_PERMISSION } from "../tool/dialog"
 import type { Client } from "./client"
@@ -55,7 +55,7 @@ async function askInbox(engine: Engine, { runner }: Entry, asked: Asked): Promis
     default_action: "reject",
     ttl_ms: gate_ttl_ms,
   })
-  void runner.outcome.then(() => withdrawGates(engine, { gate_id: gate.gate_id })).catch(() => {})
+  void runner.outcome.then(() => withdrawGate(engine, gate.gate_id)).catch(() => {})
   const answered = await answerTo(engine, gate, hosts(asked.id))
   if (answered.status === "approved") return { reply: "once" }
   return answered.answered_by === null ? unanswered(gate_ttl_ms) : reject(`It was ${told(answered)}.`)

@@ -8,7 +8,7 @@ import { createBudgetWatch } from "./budget"
 import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
 import { endBelow, standStill, waiters, type Engine, type Entry, type Project } from "./engine"
-import { askPerson, ttlOf, withdrawGates, type Surface } from "./gate"
+import { answerTo, lookAtGates, openGate, ttlOf, withdrawGate, type Surface } from "./gate"
 import type { Assignment } from "./live"
 import type { Outcome } from "./port"
 import type { Place } from "./port-slot"
@@ -50,8 +50,8 @@ async function over(engine: Engine, project: Project, entry: Entry, outcome: Out
     if (!outcome.taken && outcome.error_code !== null) void unheard(entry)
   })
   try {
-    // Whether its changes may be applied is asked when it is over.
-    await withdrawGates(engine, { pass_over_id: pass.id, but: "approval" })
+    // What it asked was withdrawn with its end.
+    await lookAtGates(engine)
     if (outcome.taken) return
     await whole(engine, project, pass, outcome)
     if (outcome.held) return await holdBack(engine, pass, outcome)
@@ -86,31 +86,29 @@ async function keepAwake<T>(engine: Engine, runner: Runner, work: () => Promise<
   return work().finally(() => unarm())
 }
 
-const confirm = (engine: Engine, runner: Runner, surface: Surface | undefined): Promise<Gate> => {
+async function confirm(engine: Engine, runner: Runner, surface: Surface | undefined): Promise<Gate> {
   const { pass } = runner
-  const values = valuesOf(pass)
-  return askPerson(
-    engine,
-    {
-      key: `${pass.id}:confirmation`,
-      kind: "confirmation",
-      pass,
-      session_id: pass.root_session_id,
-      directory: pass.directory,
-      asked_by: pass.originating_agent_id,
-      question: `May ${pass.originating_agent_id} pass this to ${pass.subagent_id}? ${pass.objective}`,
-      detail: {
-        reason: pass.reason,
-        from: pass.originating_agent_id,
-        to: pass.subagent_id,
-        timeout_ms: pass.timeout_ms,
-      },
-      policy: policyOf(pass, "require_confirmation"),
-      default_action: values.gate_default,
-      ttl_ms: ttlOf(engine, pass),
+  const { gate } = await openGate(engine, {
+    key: `${pass.id}:confirmation`,
+    kind: "confirmation",
+    pass,
+    session_id: pass.root_session_id,
+    directory: pass.directory,
+    asked_by: pass.originating_agent_id,
+    question: `May ${pass.originating_agent_id} pass this to ${pass.subagent_id}? ${pass.objective}`,
+    detail: {
+      reason: pass.reason,
+      from: pass.originating_agent_id,
+      to: pass.subagent_id,
+      timeout_ms: pass.timeout_ms,
     },
-    engine.headless ? undefined : surface,
-  )
+    policy: policyOf(pass, "require_confirmation"),
+    default_action: valuesOf(pass).gate_default,
+    ttl_ms: ttlOf(engine, pass),
+  })
+  // It may have ended while its question was being put.
+  if (runner.run.phase === "ended") await withdrawGate(engine, gate.gate_id)
+  return answerTo(engine, gate, engine.headless ? undefined : surface)
 }
 
 /** Stands in line until it is this pass's turn, or until it is over. */

@@ -4,7 +4,7 @@ import type { GateWork, RunState, Verdict, Why } from "../handoff/state"
 import type { Engine } from "./engine"
 import { proposedBy, tellProposed } from "./flow-proposal"
 import type { Standing } from "./flow-pass"
-import { answerGate, answerTo, openGate, withdrawGates } from "./gate"
+import { answerTo, openGate, withdrawGate } from "./gate"
 import type { FlowRun } from "./port-flow"
 
 // A run may wait over a holiday. Longer than this no timer can wait.
@@ -27,7 +27,8 @@ const KIND = {
 // The whole of it is in the package that goes along.
 const LONGEST = 4_000
 
-const keyOf = (run: FlowRun, work: GateWork) => `flow:${run.run_id}:${work.key}`
+/** By what a question of a run is found again. */
+export const gateKey = ({ run_id }: Pick<FlowRun, "run_id">, key: string) => `flow:${run_id}:${key}`
 
 const VERDICT = { approved: "approve", rejected: "reject", questioned: "question" } as const
 
@@ -50,7 +51,7 @@ export async function askFor(
   const question = `${run.flow}, ${work.node}: ${work.reason}`.slice(0, LONGEST - told.length).toWellFormed() + told
   if (standing() !== "open") return undefined
   const { gate } = await openGate(engine, {
-    key: keyOf(run, work),
+    key: gateKey(run, work.key),
     kind: KIND[work.why],
     pass: undefined,
     run_id: run.run_id,
@@ -68,17 +69,8 @@ export async function askFor(
     default_action: "reject",
     ttl_ms: OPEN_MS,
   })
-  if (standing() === "dropped") await withdrawGates(engine, { gate_id: gate.gate_id })
+  if (standing() === "dropped") await withdrawGate(engine, gate.gate_id)
   const answered = await answerTo(engine, gate)
   if (answered.status === "pending" || answered.status === "withdrawn") return undefined
   return { verdict: VERDICT[answered.status], note: answered.note, by: answered.answered_by }
-}
-
-/** A question that a run no longer has. */
-export async function unask(engine: Engine, run: FlowRun, work: GateWork) {
-  const open = await engine.store.gates({ run_id: run.run_id, status: ["pending"] })
-  const gate = open.find(({ key }) => key === keyOf(run, work))
-  if (!gate) return
-  const answer = { verdict: "reject" as const, note: "the run goes on without it", by: null, surface: "flow" }
-  await answerGate(engine, gate.gate_id, answer)
 }

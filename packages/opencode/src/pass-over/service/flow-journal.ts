@@ -1,9 +1,10 @@
 import { event, type PassEvent } from "../domain/pass"
 import type { PassID } from "../domain/id"
 import { progressOf } from "../handoff/diagram"
-import { advance } from "../handoff/machine"
+import { advance, type FlowNext } from "../handoff/machine"
 import { ENDED, newRun, type FlowEffect, type RunState } from "../handoff/state"
 import { endOf, type Waiter } from "./flow-deliver"
+import { gateKey } from "./flow-gate"
 import { madeBy, type Made } from "./flow-ground"
 import type { FlowWorld } from "./flow-pass"
 import type { FlowEntry, FlowRun } from "./port-flow"
@@ -45,27 +46,33 @@ export function replayed(run: FlowRun, entries: readonly FlowEntry[]) {
   return { state, left, made }
 }
 
-type Step = { entry: FlowEntry; next: RunState; waiting: Iterable<Waiter> }
+type Step = { entry: FlowEntry; next: FlowNext; waiting: Iterable<Waiter> }
 
-/** Writes down what happens to a run before anything follows from it. */
-export async function writeDown({ engine }: FlowWorld, run: FlowRun, { entry, next, waiting }: Step) {
+/** The questions that a run goes on without. */
+export const unasked = ({ effects }: FlowNext): string[] =>
+  effects.flatMap((effect) => (effect.type === "drop" && effect.work.type === "gate" ? [effect.work.key] : []))
+
+/** Writes down what happens to a run before anything follows from it. Its questions go with it: a crash leaves none. */
+export async function writeDown({ engine }: FlowWorld, run: FlowRun, { entry, next: step, waiting }: Step) {
+  const { state: next } = step
   const ended = ENDED.includes(next.status)
-  const step = {
+  const written = {
     run_id: run.run_id,
     fence: run.fence,
     entry,
     status: next.status,
     reason: next.reason,
     event: flowEvent(run, next, ended ? "flow.ended" : "flow.moved", entry.at),
+    withdraw: unasked(step).map((key) => gateKey(run, key)),
     ...(ended ? { end: endOf(run, waiting, engine.owner_id) } : {}),
   }
   for (const ms of PAUSES_MS) {
     try {
-      return await engine.store.journal(step)
+      return await engine.store.journal(written)
     } catch (error) {
       engine.log("error", "a step of a flow could not be written down", { run_id: run.run_id, error: String(error) })
       await pause({ engine }, ms)
     }
   }
-  return engine.store.journal(step)
+  return engine.store.journal(written)
 }

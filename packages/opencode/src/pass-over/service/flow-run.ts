@@ -13,13 +13,13 @@ import {
 } from "../handoff/state"
 import { taskOf, type Task } from "../handoff/task"
 import { bringEndNow, type Waiter } from "./flow-deliver"
-import { askFor, unask } from "./flow-gate"
+import { askFor } from "./flow-gate"
 import { madeBy, type Made } from "./flow-ground"
-import { pause, PAUSES_MS, replayed, writeDown } from "./flow-journal"
+import { pause, PAUSES_MS, replayed, unasked, writeDown } from "./flow-journal"
 import { refusedLeave } from "./flow-leave"
 import { callOff, perform, type FlowWorld, type Standing } from "./flow-pass"
 import { createRecord, type FlowRecord } from "./flow-record"
-import { withdrawGates } from "./gate"
+import { lookAtGates } from "./gate"
 import type { FlowEntry, FlowRun } from "./port-flow"
 
 /** A run in this process's hands. */
@@ -90,7 +90,7 @@ async function step(holding: Holding, input: FlowInputEntry): Promise<"written" 
   const next = advance(holding.run.plan, holding.state, input, at)
   if (next.state === holding.state) return "nothing"
   const { world, run, seq, waiting } = holding
-  if ((await writeDown(world, run, { entry: { seq: seq + 1, at, input }, next: next.state, waiting })) === "stale") {
+  if ((await writeDown(world, run, { entry: { seq: seq + 1, at, input }, next, waiting })) === "stale") {
     halt(holding)
     return "stale"
   }
@@ -98,6 +98,7 @@ async function step(holding: Holding, input: FlowInputEntry): Promise<"written" 
   holding.made.push(...madeBy(holding.state, input))
   holding.state = next.state
   for (const effect of next.effects) act(holding, effect)
+  if (unasked(next).length > 0) lookAtGates(world.engine).catch(failed(holding, "withdrawing questions"))
   for (const heard of holding.watching) heard(holding.state)
   if (ENDED.includes(holding.state.status)) ended(holding)
   return "written"
@@ -186,11 +187,10 @@ function act(holding: Holding, effect: FlowEffect) {
   if (effect.type === "left") return record.left(effect, state)
   if (effect.type === "ended") {
     record.ended(state)
-    withdrawGates(world.engine, { run_id: run.run_id }).catch(failed(holding, "withdrawing questions"))
     return
   }
-  const off = effect.work.type === "gate" ? unask(world.engine, run, effect.work) : callOff(world, run, effect.work)
-  off.catch(failed(holding, "taking something back"))
+  // Its questions are withdrawn with the entry that drops them.
+  if (effect.work.type === "pass") callOff(world, run, effect.work).catch(failed(holding, "taking something back"))
 }
 
 /**

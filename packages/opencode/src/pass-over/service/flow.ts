@@ -11,6 +11,7 @@ import { idle, inputProblem, no, planOf, strangerIn } from "./flow-plan"
 import { firstHandoff } from "./flow-record"
 import { flowEvent } from "./flow-journal"
 import type { Carried } from "./flow-run"
+import { tidy } from "./flow-tidy"
 import type { FlowCommand, FlowRun } from "./port-flow"
 import type { Alive } from "./recover"
 
@@ -39,6 +40,8 @@ export type Flows = {
   order(run_id: string, input: FlowInputEntry, actor: string): Promise<Told>
   /** Takes over what an earlier process left. */
   recover(alive: Alive): Promise<number>
+  /** Withdraws questions that were being put when their process ended, and that no run has any more. */
+  tidy(): Promise<void>
   /** Carries out what is asked from elsewhere: of this process's runs, and of those that nobody carries any more. */
   attend(alive: Alive): Promise<void>
   carried(run_id: string): Carried | undefined
@@ -224,6 +227,7 @@ export function createFlows(engine: Engine, project: Project, options: FlowOptio
     state: (run_id) => stateOf(hands, run_id),
     order: (run_id, input, actor) => order(hands, { run_id, input, actor }),
     recover: (alive) => recover(hands, alive),
+    tidy: () => tidy(hands),
     attend: (alive) => attend(hands, alive),
     carried: (run_id) => hands.carrying.get(run_id),
     bring: (alive) => bringEnds(engine, project, alive, (run_id) => stateOf(hands, run_id)),

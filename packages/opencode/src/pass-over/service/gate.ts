@@ -3,7 +3,6 @@ import { told, type Gate, type GateAnswer, type GateKind } from "../domain/gate"
 import { event, note, type Pass } from "../domain/pass"
 import { sourceOf, valuesOf } from "../domain/policy"
 import type { Engine } from "./engine"
-import type { GateStore } from "./port-gate"
 
 export type NewGate = {
   key: string
@@ -139,18 +138,11 @@ export async function answerTo(engine: Engine, gate: Gate, surface?: Surface): P
   }
 }
 
-/** Asks a person and waits. */
-export async function askPerson(engine: Engine, wanted: NewGate, surface?: Surface): Promise<Gate> {
-  const { gate } = await openGate(engine, wanted)
-  return answerTo(engine, gate, surface)
-}
-
-/** Nobody waits for these answers any more: whoever does is told. */
-export async function withdrawGates(engine: Engine, of: Omit<Parameters<GateStore["withdraw"]>[0], "at">) {
-  for (const gate_id of await engine.store.withdraw({ ...of, at: engine.clock.now() })) {
-    const gate = await engine.store.gate(gate_id)
-    if (gate) engine.gates.tell(gate)
-  }
+/** Nobody waits for this answer any more: whoever does is told. */
+export async function withdrawGate(engine: Engine, gate_id: string) {
+  await engine.store.withdraw({ gate_id, at: engine.clock.now() })
+  const gate = await engine.store.gate(gate_id)
+  if (gate && gate.status !== "pending") engine.gates.tell(gate)
 }
 
 /** Something in the database has changed: maybe somebody elsewhere has answered. */

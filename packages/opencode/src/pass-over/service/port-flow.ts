@@ -88,6 +88,8 @@ export type FlowStore = {
     event: PassEvent
     /** Where the entry ends the run: how its session hears of it. */
     end?: FlowEnd | undefined
+    /** The keys of questions that the run no longer has: nobody is asked them any more. */
+    withdraw?: readonly string[] | undefined
   }): Promise<"written" | "stale">
   run(run_id: string): Promise<FlowRun | undefined>
   /** Whose call started a run; nobody's where a person did. Asked for every pass of it, whose plan may be long. */

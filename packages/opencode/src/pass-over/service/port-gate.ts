@@ -30,15 +30,6 @@ export type GateStore = {
   overdue(at: number): Promise<Gate[]>
   /** Takes it on oneself to carry out an answer, once. */
   actOn(gate_id: string, at: number): Promise<boolean>
-  /**
-   * Nobody waits for these answers any more; those of one kind may stay. Of a pass it leaves the question whether its
-   * result may go back.
-   */
-  withdraw(input: {
-    gate_id?: string
-    pass_over_id?: PassID
-    run_id?: string
-    but?: GateKind
-    at: number
-  }): Promise<string[]>
+  /** Nobody waits for this answer any more. What a pass or a run asks is withdrawn with the end of it. */
+  withdraw(input: { gate_id: string; at: number }): Promise<void>
 }

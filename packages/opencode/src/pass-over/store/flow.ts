@@ -3,6 +3,7 @@ import { once } from "remeda"
 import type { FlowFilter, FlowRun, FlowStore } from "../service/port-flow"
 import { createFlowDeliveries, noteEnd } from "./flow-delivery"
 import { FlowCommandTable, FlowEntryTable, FlowRunTable, ResultCacheTable } from "./flow.sql"
+import { withdrawKeys } from "./gate"
 import { announce } from "./record"
 import type { Base } from "./statement"
 
@@ -52,11 +53,21 @@ type Runs = Pick<FlowStore, "startRun" | "journal" | "run" | "starter" | "runs" 
 /** Adds the next entry of a run, and what follows from it. */
 function journaling(base: Base) {
   const { moved, entry } = statements(base)
-  return ({ run_id, fence, entry: next, status, reason, event, end }: Parameters<FlowStore["journal"]>[0]) => {
+  return ({
+    run_id,
+    fence,
+    entry: next,
+    status,
+    reason,
+    event,
+    end,
+    withdraw = [],
+  }: Parameters<FlowStore["journal"]>[0]) => {
     const { seq, at: when, input } = next
     const time_ended = ENDED.includes(status) ? when : null
     if (moved.all({ run_id, fence, before: seq - 1, seq, status, reason, time_ended }).length === 0) return "stale"
     entry.run({ run_id, seq, at: when, input: JSON.stringify(input) })
+    if (withdraw.length > 0) withdrawKeys(base, withdraw, when)
     if (end) noteEnd(base, { run_id, seq, at: when, end })
     announce(base.run, event)
     return "written"

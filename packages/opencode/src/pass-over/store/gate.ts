@@ -1,5 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, lte, ne, sql } from "drizzle-orm"
-import { once } from "remeda"
+import { and, asc, eq, gt, inArray, isNull, lte } from "drizzle-orm"
 import { statusAfter, type Gate } from "../domain/gate"
 import type { Answering, GateFilter, GateStore } from "../service/port-gate"
 import { GateTable } from "./gate.sql"
@@ -46,39 +45,16 @@ function answer({ db, run }: Base, { gate_id, answer: given, at, ...kept }: Answ
   return { first, gate: one(db, gate_id) }
 }
 
-function withdraw({ db }: Base, { gate_id, pass_over_id, run_id, but, at }: Parameters<GateStore["withdraw"]>[0]) {
-  const of = [
-    ...(gate_id === undefined ? [] : [eq(GateTable.gate_id, gate_id)]),
-    // Whether a result may go back is asked when its pass is over: the end of the pass is no end of that question.
-    ...(pass_over_id === undefined ? [] : [eq(GateTable.pass_over_id, pass_over_id), ne(GateTable.kind, "delivery")]),
-    ...(run_id === undefined ? [] : [eq(GateTable.run_id, run_id)]),
-  ]
-  // Nobody's questions are not everybody's.
-  if (of.length === 0) return []
-  return db
-    .update(GateTable)
+/** What a run goes on without; part of the transaction that writes down that it does. */
+export function withdrawKeys({ db }: Base, keys: readonly string[], at: number) {
+  db.update(GateTable)
     .set({ status: "withdrawn", time_answered: at })
-    .where(and(PENDING, ...of, but === undefined ? undefined : ne(GateTable.kind, but)))
-    .returning({ id: GateTable.gate_id })
-    .all()
-    .map((row) => row.id)
+    .where(and(PENDING, inArray(GateTable.key, [...keys])))
+    .run()
 }
 
 export function createGates(base: Base): GateStore {
   const { db, run, write } = base
-  // Asked at the end of every pass, most of which nobody was asked about.
-  const pending = once(() =>
-    db
-      .select({ id: GateTable.gate_id })
-      .from(GateTable)
-      .where(and(PENDING, eq(GateTable.pass_over_id, sql.placeholder("pass_over_id"))))
-      .limit(1)
-      .prepare(),
-  )
-  const nothing = ({ gate_id, pass_over_id, run_id }: Parameters<GateStore["withdraw"]>[0]) =>
-    gate_id === undefined &&
-    run_id === undefined &&
-    (pass_over_id === undefined || pending().get({ pass_over_id }) === undefined)
   return {
     ask: ({ gate, event, note }) =>
       write(() => {
@@ -120,6 +96,12 @@ export function createGates(base: Base): GateStore {
             .all().length === 1,
       ),
 
-    withdraw: async (input) => (nothing(input) ? [] : write(() => withdraw(base, input))),
+    withdraw: ({ gate_id, at }) =>
+      write(() => {
+        db.update(GateTable)
+          .set({ status: "withdrawn", time_answered: at })
+          .where(and(PENDING, eq(GateTable.gate_id, gate_id)))
+          .run()
+      }),
   }
 }

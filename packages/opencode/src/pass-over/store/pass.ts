@@ -145,6 +145,7 @@ function settle({ run, slots }: Pick<Base, "run" | "slots">, { input, artifacts 
   const { completed_at = input.at } = input.output.metadata
   stamp(run, input.pass, { time_ended: completed_at })
   run.update.dropLive.run({ id: input.pass.id })
+  run.update.unasked.run({ id: input.pass.id, at: input.at })
   record(run, input.note, input.event, outcomeDetail(input))
   const { to: status, revision } = input.move
   return { ...input.pass, ...held, status, revision, time_ended: held.time_ended ?? completed_at }

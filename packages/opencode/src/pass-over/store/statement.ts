@@ -1,4 +1,16 @@
-import { and, asc, count, desc, eq, inArray, isNull, sql, type InferSelectModel, type SQL } from "drizzle-orm"
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  inArray,
+  isNull,
+  notInArray,
+  sql,
+  type InferSelectModel,
+  type SQL,
+} from "drizzle-orm"
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite"
 import type { SQLiteTable } from "drizzle-orm/sqlite-core"
 import type { Pass } from "../domain/pass"
@@ -15,6 +27,7 @@ import {
 } from "./pass-over.sql"
 import { AuditAnchorTable } from "./audit.sql"
 import type { Contents } from "./content"
+import { GateTable } from "./gate.sql"
 import { direct, insertInto, type Drizzled } from "./direct"
 import { LiveTable } from "./live.sql"
 import { toPass } from "./row"
@@ -113,7 +126,21 @@ function updates(db: Drizzled) {
       .returning({ id: ReturnContextTable.return_id }),
   )
   const dropLive = direct(db, db.delete(LiveTable).where(eq(LiveTable.pass_over_id, at("id"))))
-  return { moved, stamped, bound, staged, dropLive }
+  // Whether its result may go back and its changes may be applied is asked when it is over.
+  const unasked = direct(
+    db,
+    db
+      .update(GateTable)
+      .set({ status: "withdrawn", time_answered: sql`${at("at")}` })
+      .where(
+        and(
+          eq(GateTable.pass_over_id, at("id")),
+          eq(GateTable.status, "pending"),
+          notInArray(GateTable.kind, ["approval", "delivery"]),
+        ),
+      ),
+  )
+  return { moved, stamped, bound, staged, dropLive, unasked }
 }
 
 function selects(db: Drizzled) {

@@ -183,3 +183,51 @@ describe("a pass of a run that had not begun", () => {
     expect(done.count).toBe(1)
   })
 })
+
+describe("a question that its run goes on without", () => {
+  const TWO = `name: two\nsteps:\n  - { id: a, gate: first, items: [x] }\n  - { id: b, gate: second, items: [x] }\n`
+  const pending = async (scene: FlowScene) =>
+    (await scene.engine.store.gates({ status: ["pending"] })).map(({ question }) => question)
+  const never = () => new Promise<never>(() => {})
+
+  test("is gone with the entry that says so, though its opencode is killed right behind it", async () => {
+    for (const [input, left] of [
+      [CANCEL, []],
+      [SKIP, ["two, b: second"]],
+    ] as const) {
+      using scene = createFlowScene([TWO])
+      const run = await scene.run("two")
+      await scene.settled(run)
+      const { store } = scene.engine
+      const kept = { ask: store.ask, gate: store.gate }
+      Object.assign(store, { ask: never, gate: never })
+      await scene.flows.order(run.run_id, input, "ada")
+      Object.assign(store, kept)
+      using later = createFlowScene([TWO], { store, owner: "2", seed: 90_000 })
+      await later.flows.recover(() => "dead")
+      await later.clock.advance(1_000)
+      expect(await pending(later)).toEqual([...left])
+    }
+  })
+
+  test("and that was still being put when its opencode was killed is withdrawn at the next start, and no other", async () => {
+    using scene = createFlowScene([TWO])
+    const { store } = scene.engine
+    const { ask } = store
+    const writing: Parameters<typeof ask>[0][] = []
+    store.ask = (input) => {
+      writing.push(input)
+      return never()
+    }
+    const run = await scene.run("two")
+    await scene.clock.advance(10)
+    await scene.flows.order(run.run_id, SKIP, "ada")
+    await scene.clock.advance(10)
+    store.ask = ask
+    for (const input of writing) await ask(input)
+    expect(await pending(scene)).toEqual(["two, a: first", "two, b: second"])
+    using later = createFlowScene([TWO], { store, owner: "2", seed: 90_000 })
+    await later.flows.tidy()
+    expect(await pending(later)).toEqual(["two, b: second"])
+  })
+})

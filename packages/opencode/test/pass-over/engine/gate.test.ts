@@ -125,6 +125,24 @@ test("a pass that is cancelled while it waits takes its question back", async ()
   expect(await answerGate(made.engine, gate.gate_id, yes)).toMatchObject({ ok: false, refusal: { code: "E040" } })
 })
 
+test("a pass that is cancelled while its question is being put takes it back", async () => {
+  using made = world(confirmed)
+  const { ask } = made.engine.store
+  const [putting, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  made.engine.store.ask = async (input) => {
+    putting.resolve()
+    await over.promise
+    return ask(input)
+  }
+  const runner = await started(made)
+  await putting.promise
+  runner.input({ type: "cancel", failure: { code: "E016", message: "cancelled by ada" } })
+  await outcomeOf(made, runner)
+  over.resolve()
+  await settle(20)
+  expect(await made.engine.store.gates({})).toMatchObject([{ status: "withdrawn" }])
+})
+
 test("the question outlives the process that put it: the answer starts the pass in the next one", async () => {
   using first = world(confirmed)
   const runner = await started(first)

@@ -5,7 +5,7 @@ import type { Pass } from "../../../src/pass-over/domain/pass"
 import { attendGates, tendGates } from "../../../src/pass-over/service/act"
 import { answered, missed } from "../../../src/pass-over/service/deliver"
 import type { Engine, Project } from "../../../src/pass-over/service/engine"
-import { answerGate, withdrawGates } from "../../../src/pass-over/service/gate"
+import { answerGate } from "../../../src/pass-over/service/gate"
 import { askHeld } from "../../../src/pass-over/service/held"
 import { recover, resume } from "../../../src/pass-over/service/recover"
 import type { Tool } from "../../../src/tool/answer"
@@ -410,10 +410,8 @@ describe("a process that ends", () => {
     await askHeld(second.engine, second.project, dead)
     const { pass } = runner
     expect(await questions(second, pass)).toMatchObject([{ status: "pending", asked_by: "audit" }])
-    // What ends with a pass is withdrawn with it; this question begins there.
     runner.input({ type: "cancel", failure: { code: "E016", message: "late" } })
     await settle(40)
-    await withdrawGates(first.engine, { pass_over_id: pass.id })
     expect(await questions(second, pass)).toMatchObject([{ status: "pending" }])
     expect(second.host.delivered).toEqual([])
     await answer(second, pass, yes)

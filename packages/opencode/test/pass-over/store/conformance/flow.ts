@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test"
+import type { Gate } from "../../../../src/pass-over/domain/gate"
 import type { PassID } from "../../../../src/pass-over/domain/id"
 import { event } from "../../../../src/pass-over/domain/pass"
 import type { FlowEntry, FlowRun } from "../../../../src/pass-over/service/port-flow"
 import { planned } from "../../support/flow"
-import { createScene, type Scene, type Setup } from "./scene"
+import { createScene, gateOf, type Scene, type Setup } from "./scene"
 
 const plan = planned("name: x\nsteps:\n  - { id: a, agent: scout, objective: Look }\n")
 
@@ -93,6 +94,22 @@ export function flowContract(setup: Setup) {
       expect(claims.find(Boolean)).toMatchObject({ owner_id, fence: 2 })
       expect(await journal(scene, made, 2)).toBe("stale")
       expect(await journal(scene, { ...made, fence: 2 }, 2)).toBe("written")
+    })
+
+    test("goes on without questions with the entry that says so, and never without it", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      const ask = async (key: string, more: Partial<Gate> = {}) =>
+        scene.store.ask({ gate: gateOf(scene, { key, run_id: made.run_id, ...more }), event: said(made) })
+      await ask("one")
+      await ask("two")
+      await ask("three", { status: "approved", time_answered: 1 })
+      const stands = async () => (await scene.store.gates({})).map(({ key, status }) => `${key} ${status}`)
+      const withdraw = ["one", "three", "four"]
+      expect(await journal(scene, made, 3, { withdraw })).toBe("stale")
+      expect(await stands()).toEqual(["one pending", "two pending", "three approved"])
+      expect(await journal(scene, made, 2, { withdraw })).toBe("written")
+      expect(await stands()).toEqual(["one withdrawn", "two pending", "three approved"])
     })
 
     test("ends with its last entry, and may begin again", async () => {

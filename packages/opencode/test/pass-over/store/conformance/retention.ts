@@ -6,7 +6,7 @@ import { event, note, type Pass } from "../../../../src/pass-over/domain/pass"
 import type { Application } from "../../../../src/pass-over/service/port-change"
 import type { FlowRun } from "../../../../src/pass-over/service/port-flow"
 import { planned } from "../../support/flow"
-import { createScene, moved, type Scene, type Setup } from "./scene"
+import { createScene, gateOf, moved, type Scene, type Setup } from "./scene"
 
 export const DAY = 86_400_000
 export const RUN = `run_${"1".padStart(32, "0")}` as const
@@ -63,30 +63,6 @@ const applicationOf = (scene: Scene, change: ChangeSet): Application => ({
   verification: null,
   time_created: scene.clock.now(),
   time_done: null,
-})
-
-const gateOf = (scene: Scene, more: Partial<Gate>): Gate => ({
-  gate_id: scene.ids.make("gat"),
-  key: scene.ids.nonce(),
-  kind: "question",
-  pass_over_id: null,
-  run_id: null,
-  session_id: "ses_alice",
-  directory: "/project",
-  asked_by: "alice",
-  question: "Which one?",
-  detail: {},
-  policy: "shipped",
-  default_action: "reject",
-  status: "pending",
-  note: null,
-  answered_by: null,
-  surface: null,
-  time_created: scene.clock.now(),
-  time_expires: scene.clock.now() + 1_000,
-  time_answered: null,
-  time_acted: null,
-  ...more,
 })
 
 const ask = async (scene: Scene, pass: Pass, more: Partial<Gate> = {}) => {

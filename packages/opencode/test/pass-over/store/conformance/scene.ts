@@ -1,5 +1,6 @@
 import { expect } from "bun:test"
 import type { AuditLine } from "../../../../src/pass-over/domain/audit-log"
+import type { Gate } from "../../../../src/pass-over/domain/gate"
 import type { Pass, PassEvent } from "../../../../src/pass-over/domain/pass"
 import type { Delivered, OpenPass, Store } from "../../../../src/pass-over/service/port"
 import { accepted, createWorld, type World } from "../../support/world"
@@ -31,6 +32,31 @@ export type Scene = World &
     /** All that can be seen of a session and a pass in it, to tell whether an operation left anything behind. */
     traces(pass: Pass): Promise<unknown>
   }
+
+/** A question to a person, as a test needs it. */
+export const gateOf = (scene: Pick<Scene, "ids" | "clock">, more: Partial<Gate>): Gate => ({
+  gate_id: scene.ids.make("gat"),
+  key: scene.ids.nonce(),
+  kind: "question",
+  pass_over_id: null,
+  run_id: null,
+  session_id: "ses_alice",
+  directory: "/project",
+  asked_by: "alice",
+  question: "Which one?",
+  detail: {},
+  policy: "shipped",
+  default_action: "reject",
+  status: "pending",
+  note: null,
+  answered_by: null,
+  surface: null,
+  time_created: scene.clock.now(),
+  time_expires: scene.clock.now() + 1_000,
+  time_answered: null,
+  time_acted: null,
+  ...more,
+})
 
 export const moved = (result: Pass | "stale"): Pass => {
   if (result === "stale") throw new Error("somebody else moved first")

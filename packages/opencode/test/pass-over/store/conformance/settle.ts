@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { omit } from "remeda"
 import type { WorkArtifact } from "../../../../src/pass-over/domain/artifact"
+import { GateKind, type Gate } from "../../../../src/pass-over/domain/gate"
+import { event, type Pass } from "../../../../src/pass-over/domain/pass"
 import type { Settled } from "../../../../src/pass-over/service/port"
-import { createScene, moved, type Setup } from "./scene"
+import { createScene, gateOf, moved, type Setup } from "./scene"
 
 const many = 8
 
@@ -88,6 +90,36 @@ export function settleContract(setup: Setup) {
       }))
       await scene.store.settle(scene.settled(pass, { output: scene.output(pass, { artifacts }) }))
       expect((await scene.store.outcome(pass.id))?.output.artifacts).toEqual(artifacts)
+    })
+
+    test("what was asked while it ran is asked no more; what is asked about its result stays", async () => {
+      await using scene = await createScene(setup)
+      const [pass, other, again] = [await scene.running(), await scene.running(), await scene.running()]
+      const ask = (of: Pass, kind: GateKind, more: Partial<Gate> = {}) => {
+        const gate = gateOf(scene, { pass_over_id: of.id, kind, ...more })
+        return scene.store.ask({ gate, event: event(of, "gate.asked", scene.clock.now()) })
+      }
+      for (const kind of GateKind.options) await ask(pass, kind)
+      await ask(pass, "question", { status: "approved" })
+      await ask(other, "confirmation")
+      await ask(again, "confirmation")
+      const stands = async (of: Pass) =>
+        (await scene.store.gates({ pass_over_id: of.id })).map(({ kind, status }) => `${kind} ${status}`)
+      const before = await stands(pass)
+      expect(await scene.store.settle(scene.settled({ ...pass, fence: 0 }))).toBe("stale")
+      expect(await stands(pass)).toEqual(before)
+      await scene.store.settle(scene.settled(pass))
+      expect(await stands(pass)).toEqual([
+        "confirmation withdrawn",
+        "delivery pending",
+        "approval pending",
+        "question withdrawn",
+        "escalation withdrawn",
+        "question approved",
+      ])
+      expect(await stands(other)).toEqual(["confirmation pending"])
+      await scene.store.settleMany([scene.settled(again)])
+      expect(await stands(again)).toEqual(["confirmation withdrawn"])
     })
 
     test("a second outcome is stale and the first stands", async () => {
