@@ -202,15 +202,15 @@ async function attend(hands: Hands, alive: Alive) {
 
 async function recover(hands: Hands, alive: Alive): Promise<number> {
   const { engine, project, carrying } = hands
-  const open = await engine.store.runs({ directory: project.directory, status: ["running", "waiting", "paused"] })
   let taken = 0
-  for (const run of open.toReversed()) {
-    if (carrying.has(run.run_id)) continue
+  for (const run_id of await engine.store.openRuns(project.directory)) {
+    if (carrying.has(run_id)) continue
     // One that cannot be taken up keeps none of the others from going on.
     try {
-      if (await takeOver(hands, run, alive)) taken += 1
+      const run = await engine.store.run(run_id)
+      if (run && (await takeOver(hands, run, alive))) taken += 1
     } catch (error) {
-      engine.log("error", "a flow could not be taken up", { run_id: run.run_id, error: String(error) })
+      engine.log("error", "a flow could not be taken up", { run_id, error: String(error) })
     }
   }
   if (taken > 0) engine.log("info", `${taken} interrupted flows go on`)

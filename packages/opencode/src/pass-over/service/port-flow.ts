@@ -96,6 +96,8 @@ export type FlowStore = {
   starter(run_id: string): Promise<FlowRun["starter"] | undefined>
   /** The newest first. */
   runs(filter: FlowFilter): Promise<FlowRun[]>
+  /** Every run of a project that has not ended, by its id; the oldest first. */
+  openRuns(directory: string): Promise<FlowRun["run_id"][]>
   entries(run_id: string): Promise<FlowEntry[]>
   /** Takes a run over from an owner that is gone. */
   claimRun(input: { run_id: string; from: OwnerID; owner_id: OwnerID }): Promise<FlowRun | undefined>

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt, sql } from "drizzle-orm"
+import { and, asc, desc, eq, inArray, lt, notInArray, sql } from "drizzle-orm"
 import { once } from "remeda"
 import type { FlowFilter, FlowRun, FlowStore } from "../service/port-flow"
 import { createFlowDeliveries, noteEnd } from "./flow-delivery"
@@ -7,7 +7,7 @@ import { withdrawKeys } from "./gate"
 import { announce } from "./record"
 import type { Base } from "./statement"
 
-const ENDED = ["completed", "stopped", "cancelled"]
+const ENDED: FlowRun["status"][] = ["completed", "stopped", "cancelled"]
 
 const at = sql.placeholder
 
@@ -48,7 +48,10 @@ function matching(filter: FlowFilter) {
   )
 }
 
-type Runs = Pick<FlowStore, "startRun" | "journal" | "run" | "starter" | "runs" | "entries" | "claimRun" | "houseRun">
+type Runs = Pick<
+  FlowStore,
+  "startRun" | "journal" | "run" | "starter" | "runs" | "openRuns" | "entries" | "claimRun" | "houseRun"
+>
 
 /** Adds the next entry of a run, and what follows from it. */
 function journaling(base: Base) {
@@ -114,6 +117,17 @@ function createRuns(base: Base): Runs {
         .orderBy(desc(FlowRunTable.run_id))
         .limit(filter.limit ?? 200)
         .all()
+    },
+
+    openRuns: async (directory) => {
+      if (any().get() === undefined) return []
+      return db
+        .select({ run_id: FlowRunTable.run_id })
+        .from(FlowRunTable)
+        .where(and(eq(FlowRunTable.directory, directory), notInArray(FlowRunTable.status, ENDED)))
+        .orderBy(asc(FlowRunTable.run_id))
+        .all()
+        .map(({ run_id }) => run_id)
     },
 
     entries: async (run_id) =>

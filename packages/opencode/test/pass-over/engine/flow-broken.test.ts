@@ -101,3 +101,15 @@ test("a run that cannot be taken up keeps none of the others from going on, and 
     result: expect.stringContaining("unreadable"),
   })
 })
+
+test("every run that an earlier opencode left is taken up, however many there are, the oldest among them", async () => {
+  const ASKS = `name: asks\nsteps:\n  - { id: ok, gate: release, items: ["Is it right?"] }\n`
+  using scene = createFlowScene([ASKS])
+  const first = await scene.run("asks")
+  for (let count = 1; count < 203; count += 1) await scene.run("asks")
+  await scene.settled(first)
+  using later = createFlowScene([ASKS], { store: scene.engine.store, owner: "2", seed: 9_000 })
+  expect(await later.flows.recover(() => "dead")).toBe(203)
+  await later.answer(first, "approve")
+  expect((await later.flows.state(first.run_id))?.state.status).toBe("completed")
+})

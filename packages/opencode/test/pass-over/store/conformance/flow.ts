@@ -139,6 +139,17 @@ export function flowContract(setup: Setup) {
       expect(await scene.store.run(second.run_id)).toMatchObject({ session_id: "ses_made" })
     })
 
+    test("that has not ended is found by its project, the oldest first, however many there are", async () => {
+      await using scene = await createScene(setup)
+      const ids = Array.from({ length: 250 }, (_, at) => `run_${String(at).padStart(32, "0")}` as const)
+      for (const run_id of ids) await started(scene, { run_id })
+      await started(scene, { run_id: `run_${"f".repeat(32)}`, directory: "/other" })
+      const [first, second] = await Promise.all(ids.slice(0, 2).map((run_id) => scene.store.run(run_id)))
+      await journal(scene, first!, 2, { status: "completed" })
+      await journal(scene, second!, 2, { status: "waiting" })
+      expect(await scene.store.openRuns("/project")).toEqual(ids.slice(1))
+    })
+
     test("leaves its end for its session with the entry that ends it, and of many who bring that one does", async () => {
       await using scene = await createScene(setup)
       const made = await started(scene)
