@@ -24,13 +24,17 @@ const archived = (run: Kept, number: number) => `${archive(run)}/${packageID(num
 const BLOCK = 1_000
 const MOST_BLOCKS = 10_000
 
-/** The number of a run's first handoff: behind those that runs of its session have left in the archive. */
-export function firstHandoff(files: FlowFiles, run: Kept): number {
-  if (!run.plan.archive || run.session_id === "") return 1
-  for (let block = 0; block < MOST_BLOCKS; block += 1) {
-    if (!files.exists(archived(run, block * BLOCK + 1))) return block * BLOCK + 1
+/**
+ * The number of a run's first handoff: behind those that runs of its session have left in the archive, and behind
+ * `before`, which another one has that has left nothing there yet.
+ */
+export function firstHandoff(files: FlowFiles, run: Kept, before?: number): number {
+  const from = before === undefined ? 1 : before + BLOCK
+  if (!run.plan.archive || run.session_id === "") return from
+  for (let number = from; number < MOST_BLOCKS * BLOCK; number += BLOCK) {
+    if (!files.exists(archived(run, number))) return number
   }
-  return MOST_BLOCKS * BLOCK + 1
+  return Math.max(from, MOST_BLOCKS * BLOCK + 1)
 }
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`
@@ -42,6 +46,8 @@ type LeftEffect = Extract<FlowEffect, { type: "left" }>
 /** What a run leaves in the project for people and other programs. None of it is read back; a file that cannot be written is only said. */
 export type FlowRecord = {
   begun(work: PassWork, task: Task, state: RunState): void
+  /** A handoff of which no task can be made, and why. */
+  unmade(work: PassWork, fault: string, state: RunState): void
   asked(work: GateWork, state: RunState): void
   left(effect: LeftEffect, state: RunState): void
   /** Once more, after a crash: what had been decided and was not written yet. */
@@ -104,6 +110,11 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
         write(`${handoffs(run)}/${envelopeFile(meta, { draft: true })}`, draftOf(meta, task.reason)),
       )
       keep(task.handoff, state)
+      log(state)
+    },
+    unmade({ handoff, from, agent }, fault, state) {
+      const parts = { from: { agent: from, step: state.cursor }, to: { agent, reason: "its step was to begin" } }
+      keep({ handoff: { id: packageID(handoff), ...parts, context: { summary: fault } } }, state)
       log(state)
     },
     asked(work, state) {

@@ -161,11 +161,14 @@ async function leaveFor(holding: Holding, work: PassWork): Promise<Leave | undef
     refusedLeave(run.flow, work, { code, message }, world.engine.clock.now())
   try {
     const task = taskOf(run.plan, state, work)
-    if ("fault" in task) return refused(PassOverErrorCode.CONFIG_INVALID, task.fault)
+    if ("fault" in task) {
+      record.unmade(work, task.fault, state)
+      return refused(PassOverErrorCode.CONFIG_INVALID, task.fault)
+    }
+    record.begun(work, task, state)
     const most = work.role === "work" ? task.step.budget?.input_tokens : undefined
     const large = most === undefined ? undefined : await tooLarge(world, task, most)
     if (large !== undefined) return refused(PassOverErrorCode.BUDGET_EXCEEDED, large)
-    record.begun(work, task, state)
     const doing = { work, task, made: [...made], standing: () => standing(holding, work) }
     return await stubborn(holding, "a pass", () => perform(world, run, doing))
   } catch (error) {

@@ -87,31 +87,25 @@ async function start(hands: Hands, wanted: StartFlow): Promise<Started> {
   const stranger = options.elsewhere ? undefined : strangerIn(planned.plan, await project.host.agents())
   const refusal = stranger ?? (await wanted.permit?.(planned.plan))
   if (refusal) return { ok: false, refusal }
-  return inTurn(hands, () => begin(hands, newFlowRun(hands, planned.plan, wanted)))
+  const run = await begin(hands, newFlowRun(hands, planned.plan, wanted))
+  if (run.owner_id !== NOBODY) await hold(hands, run, true)
+  return { ok: true, run }
 }
 
-const starting = new WeakMap<Engine, Promise<unknown>>()
-
-/** One after the other: where a run's handoffs are kept is taken with its first one. Nobody is waited for in here. */
-function inTurn<T>({ engine }: Hands, work: () => Promise<T>): Promise<T> {
-  const done = (starting.get(engine) ?? Promise.resolve()).then(work)
-  starting.set(
-    engine,
-    done.catch(() => {}),
-  )
-  return done
-}
-
-async function begin(hands: Hands, made: FlowRun): Promise<Started> {
+/**
+ * Writes a run down with its first entry, which is carried out as after a crash: there is only one way to go on. What
+ * begins in the same session meanwhile, here or in another process, may have taken its numbers: then it has the next.
+ */
+async function begin(hands: Hands, made: FlowRun, before?: number): Promise<FlowRun> {
   const { engine, options } = hands
-  const run = { ...made, plan: { ...made.plan, first_handoff: firstHandoff(options.files, made) } }
-  // Its first entry is written with it, and carried out as after a crash: there is only one way to go on.
+  const first_handoff = firstHandoff(options.files, made, before)
+  const run = { ...made, plan: { ...made.plan, first_handoff } }
   const entry = { seq: 1, at: run.time_created, input: { type: "start" as const } }
   const first = advance(run.plan, newRun(run.inputs), entry.input, entry.at)
   const begun: FlowRun = { ...run, status: first.state.status }
-  await engine.store.startRun({ run: begun, entry, event: flowEvent(begun, first.state, "flow.started", entry.at) })
-  if (begun.owner_id !== NOBODY) await hold(hands, begun, true)
-  return { ok: true, run: begun }
+  const event = flowEvent(begun, first.state, "flow.started", entry.at)
+  if (await engine.store.startRun({ run: begun, entry, event })) return begun
+  return begin(hands, made, first_handoff)
 }
 
 const rests = ({ status }: RunState) => ENDED.includes(status) || status === "waiting" || status === "paused"

@@ -77,7 +77,8 @@ export type CachedResult = { key: string; pass_over_id: PassID; files: Record<st
 
 /** Runs of flows. Each method is one whole operation. */
 export type FlowStore = {
-  startRun(input: { run: FlowRun; entry: FlowEntry; event: PassEvent }): Promise<void>
+  /** Begins a run; false where another of its session has the numbers of its handoffs in the same archive. */
+  startRun(input: { run: FlowRun; entry: FlowEntry; event: PassEvent }): Promise<boolean>
   /** Adds to a run's journal, unless somebody else owns it by now or was faster. */
   journal(input: {
     run_id: string

@@ -48,10 +48,34 @@ function matching(filter: FlowFilter) {
   )
 }
 
-type Runs = Pick<
-  FlowStore,
-  "startRun" | "journal" | "run" | "starter" | "runs" | "openRuns" | "entries" | "claimRun" | "houseRun"
->
+/** Whether the numbers of a run's handoffs are another's, which keeps its own in the same place. */
+function numbered({ db }: Base, { directory, session_id, plan }: FlowRun): boolean {
+  // Who has no session yet is given one of its own.
+  if (plan.archive === null || session_id === "") return false
+  const other = db
+    .select({ run_id: FlowRunTable.run_id })
+    .from(FlowRunTable)
+    .where(
+      and(
+        eq(FlowRunTable.directory, directory),
+        eq(FlowRunTable.session_id, session_id),
+        sql`${FlowRunTable.plan} ->> '$.first_handoff' = ${plan.first_handoff}`,
+        sql`${FlowRunTable.plan} ->> '$.archive' = ${plan.archive}`,
+      ),
+    )
+    .limit(1)
+  return other.get() !== undefined
+}
+
+type Reads = Pick<FlowStore, "run" | "starter" | "runs" | "openRuns" | "entries">
+type Runs = Pick<FlowStore, "startRun" | "journal" | "claimRun" | "houseRun">
+
+const oneRun = ({ db }: Base, run_id: string): FlowRun | undefined =>
+  db
+    .select()
+    .from(FlowRunTable)
+    .where(eq(FlowRunTable.run_id, run_id as FlowRun["run_id"]))
+    .get()
 
 /** Adds the next entry of a run, and what follows from it. */
 function journaling(base: Base) {
@@ -77,30 +101,12 @@ function journaling(base: Base) {
   }
 }
 
-function createRuns(base: Base): Runs {
-  const { db, run, write } = base
+function createReads(base: Base): Reads {
+  const { db } = base
   // Who uses no flows does not pay for them.
   const any = once(() => db.select({ run_id: FlowRunTable.run_id }).from(FlowRunTable).limit(1).prepare())
-  const add = journaling(base)
-  const one = (run_id: string): FlowRun | undefined =>
-    db
-      .select()
-      .from(FlowRunTable)
-      .where(eq(FlowRunTable.run_id, run_id as FlowRun["run_id"]))
-      .get()
   return {
-    startRun: (input) =>
-      write(() => {
-        db.insert(FlowRunTable).values(input.run).run()
-        db.insert(FlowEntryTable)
-          .values({ run_id: input.run.run_id, ...input.entry })
-          .run()
-        announce(run, input.event)
-      }),
-
-    journal: (input) => write(() => add(input)),
-
-    run: async (run_id) => one(run_id),
+    run: async (run_id) => oneRun(base, run_id),
     starter: async (run_id) =>
       db
         .select({ starter: FlowRunTable.starter })
@@ -137,6 +143,25 @@ function createRuns(base: Base): Runs {
         .where(eq(FlowEntryTable.run_id, run_id))
         .orderBy(asc(FlowEntryTable.seq))
         .all(),
+  }
+}
+
+function createRuns(base: Base): Runs {
+  const { db, run, write } = base
+  const add = journaling(base)
+  return {
+    startRun: (input) =>
+      write(() => {
+        if (numbered(base, input.run)) return false
+        db.insert(FlowRunTable).values(input.run).run()
+        db.insert(FlowEntryTable)
+          .values({ run_id: input.run.run_id, ...input.entry })
+          .run()
+        announce(run, input.event)
+        return true
+      }),
+
+    journal: (input) => write(() => add(input)),
 
     claimRun: ({ run_id, from, owner_id }) =>
       write(() => {
@@ -146,7 +171,7 @@ function createRuns(base: Base): Runs {
           .where(and(eq(FlowRunTable.run_id, run_id as FlowRun["run_id"]), eq(FlowRunTable.owner_id, from)))
           .returning({ run_id: FlowRunTable.run_id })
           .all()
-        return rows.length === 0 ? undefined : one(run_id)
+        return rows.length === 0 ? undefined : oneRun(base, run_id)
       }),
 
     houseRun: ({ run_id, fence, session_id }) =>
@@ -220,6 +245,7 @@ function createCommands({ db, write }: Base): Commands {
 export function createFlows(base: Base): FlowStore {
   const { db, write } = base
   return {
+    ...createReads(base),
     ...createRuns(base),
     ...createCommands(base),
     ...createFlowDeliveries(base),

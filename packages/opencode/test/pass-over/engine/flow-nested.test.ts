@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test"
+import { parse } from "yaml"
 import { both } from "../../../src/pass-over/domain/override"
-import { createFlowScene, leaves, type FlowScene } from "../support/flow"
+import { HandoffPackage } from "../../../src/pass-over/handoff/package"
+import { settle } from "../support/fake-clock"
+import { createFlowScene, leaves, memoryFiles, type FlowScene } from "../support/flow"
 import type { Child } from "../support/scripted-host"
 
 const every = (scene: FlowScene) => {
@@ -202,6 +205,52 @@ describe("the archive of a session", () => {
       { id: "HO-1001", status: "completed" },
       { id: "HO-1002", status: "completed" },
     ])
+  })
+
+  test("gives no number twice: not while a handoff is being measured, and not where the first one is none", async () => {
+    const measured = KEPT.replace("objective: Look", "objective: Look, budget: { input_tokens: 100000 }")
+    const empty = KEPT.replace("objective: Look", 'objective: "{{ inputs.what }}"').replace(
+      "steps:",
+      'inputs: { what: { default: "" } }\nsteps:',
+    )
+    for (const text of [measured, empty]) {
+      using scene = createFlowScene([text])
+      every(scene)
+      const tokens = await scene.engine.tokens()
+      const slow = async () => {
+        await settle()
+        return tokens
+      }
+      Object.assign(scene.engine, { tokens: slow })
+      const runs = await Promise.all([scene.run("kept"), scene.run("kept")])
+      for (const run of runs) await scene.settled(run)
+      expect(runs.map(({ plan }) => plan.first_handoff)).toEqual([1, 1_001])
+      expect(kept(scene)).toEqual(["HO-001", "HO-002", "HO-1001", "HO-1002"])
+    }
+  })
+
+  test("gives no number twice where two processes begin a run in it at the same moment", async () => {
+    const files = memoryFiles()
+    using scene = createFlowScene([KEPT], { files })
+    using other = createFlowScene([KEPT], { files, store: scene.engine.store, owner: "2", seed: 9_000 })
+    for (const each of [scene, other]) every(each)
+    const runs = await Promise.all([scene.run("kept"), other.run("kept")])
+    expect(runs.map(({ plan }) => plan.first_handoff).toSorted((a, b) => a - b)).toEqual([1, 1_001])
+  })
+
+  test("keeps a handoff that is too large for its step, and one of which no task can be made", async () => {
+    for (const step of ["objective: Look, budget: { input_tokens: 10 }", 'objective: "{{ inputs.what }}"']) {
+      using scene = createFlowScene([
+        KEPT.replace("objective: Look", step).replace("steps:", 'inputs: { what: { default: "" } }\nsteps:'),
+      ])
+      every(scene)
+      const run = await scene.run("kept")
+      await scene.settled(run)
+      expect(await scene.questions(run)).toMatchObject([{ why: "failed" }])
+      expect(kept(scene)).toEqual(["HO-001", "HO-002"])
+      const text = scene.files.written.get(".project/07-audit/sessions/ses_root/handoffs/HO-001.yaml") ?? ""
+      expect(HandoffPackage.parse(parse(text)).handoff.to.agent).toBe("scout")
+    }
   })
 
   test("keeps what a run came to when it is done again from a step", async () => {

@@ -139,6 +139,29 @@ export function flowContract(setup: Setup) {
       expect(await scene.store.run(second.run_id)).toMatchObject({ session_id: "ses_made" })
     })
 
+    test("has numbers for its handoffs that no other of its session has in that archive", async () => {
+      await using scene = await createScene(setup)
+      const ids = { next: 0 }
+      const begin = (first_handoff: number, more: Partial<FlowRun> = {}, archive: string | null = "kept") => {
+        const run_id = `run_${String((ids.next += 1)).padStart(32, "0")}` as const
+        const made = run({ run_id, plan: { ...plan, archive, first_handoff }, ...more })
+        return scene.store.startRun({ run: made, entry: entry(1, { type: "start" }), event: said(made) })
+      }
+      expect(await begin(1)).toBe(true)
+      expect(await begin(1)).toBe(false)
+      expect(await scene.store.runs({})).toHaveLength(1)
+      expect((await scene.events()).filter(({ type }) => type === "flow.moved")).toHaveLength(1)
+      expect(await begin(1_001)).toBe(true)
+      expect(await begin(1, { session_id: "ses_bob" })).toBe(true)
+      expect(await begin(1, { directory: "/other" })).toBe(true)
+      expect(await begin(1, {}, "elsewhere")).toBe(true)
+      for (const _again of [1, 2]) {
+        expect(await begin(1, {}, null)).toBe(true)
+        // Who has no session yet is given one of its own.
+        expect(await begin(1, { session_id: "" })).toBe(true)
+      }
+    })
+
     test("that has not ended is found by its project, the oldest first, however many there are", async () => {
       await using scene = await createScene(setup)
       const ids = Array.from({ length: 250 }, (_, at) => `run_${String(at).padStart(32, "0")}` as const)
