@@ -139,9 +139,14 @@ export function improved(before: Score, now: Score): boolean {
   return level !== undefined && now[level] < before[level]
 }
 
+/** `mark` tells it from another one that would be called the same. */
+export type EnvelopeVersion = { draft?: boolean; round?: number; mark?: string | undefined }
+
 /** `<step_id>-<agent_key>.json`; an earlier round keeps its number, a draft says so. */
-export const envelopeFile = (
-  meta: Pick<EnvelopeMeta, "step_id" | "agent_key">,
-  version: { draft?: boolean; round?: number } = {},
-) =>
-  `${meta.step_id}-${meta.agent_key}${version.round === undefined ? "" : `.${version.round}`}${version.draft ? ".draft" : ""}.json`
+export function envelopeFile(
+  { step_id, agent_key }: Pick<EnvelopeMeta, "step_id" | "agent_key">,
+  { draft = false, round, mark }: EnvelopeVersion = {},
+): string {
+  const name = [step_id, agent_key, ...(mark === undefined ? [] : [mark])].join("-")
+  return `${name}${round === undefined ? "" : `.${round}`}${draft ? ".draft" : ""}.json`
+}

@@ -4,7 +4,7 @@ import { go, type Came } from "./go"
 import { resume, retry, skip } from "./order"
 import type { BranchNode, FlowPlan, PlanNode } from "./plan"
 import { routeBranch, routeCritic, routeWork } from "./route"
-import { ENDED, type FlowEffect, type FlowInputEntry, type Leave, type PassWork, type RunState } from "./state"
+import { ENDED, leftKey, type FlowEffect, type FlowInputEntry, type Leave, type PassWork, type RunState } from "./state"
 import { proceed, work } from "./walk"
 import { gateTitle } from "./values"
 
@@ -27,11 +27,10 @@ function clarified(draft: Draft, node: PlanNode | BranchNode, { work: pass, leav
 }
 
 function keep(draft: Draft, pass: PassWork, leave: Leave) {
-  const { step_id, agent_key } = leave.envelope.meta
-  const name = `${step_id}-${agent_key}`
+  const name = leftKey(pass)
   const earlier = draft.state.left[name]
   draft.state.left[name] = { round: (earlier?.round ?? 0) + 1, envelope: leave.envelope }
-  draft.effects.push({ type: "left", key: pass.key, envelope: leave.envelope, ...(earlier ? { earlier } : {}) })
+  draft.effects.push({ type: "left", work: pass, envelope: leave.envelope, ...(earlier ? { earlier } : {}) })
 }
 
 const LOGGED = { completed: "completed", partial: "completed", failed: "failed", aborted: "failed" } as const

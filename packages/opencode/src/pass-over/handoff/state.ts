@@ -87,6 +87,9 @@ export type PassWork = {
   repairs?: "work" | "critic"
 }
 
+/** A step and its agent. No step has a slash in its id. */
+export const leftKey = ({ node, agent }: Pick<PassWork, "node" | "agent">) => `${node}/${agent}`
+
 /** A question to a person that has not been answered. */
 export type GateWork = {
   type: "gate"
@@ -162,7 +165,7 @@ export type RunState = {
   held: string[]
   counters: Record<string, number>
   skips: Record<string, string>
-  /** The last envelope of each step and agent, and which round it was. */
+  /** The last envelope of each step and agent (`leftKey`), and which round it was. */
   left: Record<string, { round: number; envelope: Envelope }>
   usage: FlowUsage
   /** Tokens and cost of each step so far. */
@@ -179,7 +182,7 @@ export type FlowEffect =
   | { type: "ask"; work: GateWork }
   /** Nobody needs its answer any more. */
   | { type: "drop"; work: Work }
-  | { type: "left"; key: string; envelope: Envelope; earlier?: { round: number; envelope: Envelope } }
+  | { type: "left"; work: PassWork; envelope: Envelope; earlier?: { round: number; envelope: Envelope } }
   | { type: "ended"; status: FlowStatus; reason: string | null }
 
 export const ENDED: readonly FlowStatus[] = ["completed", "stopped", "cancelled"]

@@ -13,21 +13,17 @@ import type { Task } from "../handoff/task"
 import { within, type Count, type Problem } from "../handoff/text"
 import { only } from "../handoff/view"
 import type { Engine } from "./engine"
+import { fileKey } from "./flow-name"
 import { verdictOf } from "./flow-verdict"
 import type { FlowFiles } from "./port-flow"
 import type { Outcome } from "./port"
 
-/** A name that may be part of a file's name. */
-export const fileKey = (name: string) =>
-  name
-    .replaceAll(/[^A-Za-z0-9._@-]/g, "_")
-    .replace(/^[^A-Za-z0-9]/, "x")
-    .slice(0, 120) || "x"
+type Of = { flow: string; work: Pick<PassWork, "node" | "agent">; at: number }
 
-export const metaOf = (flow: string, work: Pick<PassWork, "node" | "agent">, at: number): EnvelopeMeta => ({
-  step_id: fileKey(work.node),
-  flow_key: fileKey(flow),
-  agent_key: fileKey(work.agent),
+export const metaOf = ({ hash }: Pick<Engine, "hash">, { flow, work, at }: Of): EnvelopeMeta => ({
+  step_id: fileKey(work.node, hash),
+  flow_key: fileKey(flow, hash),
+  agent_key: fileKey(work.agent, hash),
   timestamp: new Date(at).toISOString(),
 })
 
@@ -104,11 +100,8 @@ export async function leaveOf(engine: Engine, seen: Omit<Seen, "count">): Promis
   const { outcome, work, task } = seen
   const { output } = outcome
   const status = verdictOf(outcome)
-  const envelope = toEnvelope(
-    output,
-    metaOf(seen.flow, work, output.metadata.completed_at ?? engine.clock.now()),
-    status,
-  ).view
+  const at = output.metadata.completed_at ?? engine.clock.now()
+  const envelope = toEnvelope(output, metaOf(engine, { flow: seen.flow, work, at }), status).view
   const packed = toPackage(output, {
     id: packageID(work.handoff),
     timestamp: envelope.meta.timestamp,
@@ -144,17 +137,17 @@ export async function leaveOf(engine: Engine, seen: Omit<Seen, "count">): Promis
 
 /** What is left of a pass that could not even begin. */
 export function refusedLeave(
+  engine: Engine,
   flow: string,
   work: PassWork,
   failure: { code: string; message: string },
-  at: number,
 ): Leave {
   return {
     pass_over_id: null,
     agent: work.agent,
     status: "failed",
     envelope: {
-      meta: metaOf(flow, work, at),
+      meta: metaOf(engine, { flow, work, at: engine.clock.now() }),
       status: "BLOCKED",
       summary: {
         what_i_did: "",

@@ -160,7 +160,7 @@ export async function perform(alone: FlowWorld, run: FlowRun, doing: Doing): Pro
   }
   const came = await carried(world, run, doing, ask)
   if (!came) return undefined
-  if ("refused" in came) return refusedLeave(run.flow, work, came.refused, engine.clock.now())
+  if ("refused" in came) return refusedLeave(engine, run.flow, work, came.refused)
   const leave = await leaveOf(engine, { flow: run.flow, work, task, outcome: came.outcome, files })
   await dealtWith(world, came.pass.id, came.outcome).catch((error: unknown) =>
     engine.log("warn", "a step's pass could not be marked as dealt with", { pass: came.pass.id, error: String(error) }),

@@ -1,24 +1,25 @@
 import { redactDeep } from "../domain/secret"
-import { envelopeFile, type Envelope, type EnvelopeMeta } from "../handoff/envelope"
+import { envelopeFile, type Envelope, type EnvelopeMeta, type EnvelopeVersion } from "../handoff/envelope"
 import { homecoming, escalation } from "../handoff/package-view"
 import { packageID, type HandoffDraft, type HandoffPackage } from "../handoff/package"
 import { yaml } from "../handoff/yaml"
-import type { FlowEffect, GateWork, PassWork, RunState } from "../handoff/state"
+import { leftKey, type FlowEffect, type GateWork, type PassWork, type RunState } from "../handoff/state"
 import type { Task } from "../handoff/task"
-import { fileKey, metaOf } from "./flow-leave"
+import type { Engine } from "./engine"
+import { metaOf } from "./flow-leave"
+import { fileKey, marksOf } from "./flow-name"
 import type { FlowWorld } from "./flow-pass"
 import type { FlowFiles, FlowRun } from "./port-flow"
 
 /** Where a run's files lie: `RUN_BASE` of `004`. */
 const runBase = ({ plan, run_id }: FlowRun) => `${plan.run_base}/${run_id}`
 
-const handoffs = (run: FlowRun) => `${runBase(run)}/${fileKey(run.flow)}/handoffs`
-
 type Kept = Pick<FlowRun, "session_id"> & { plan: Pick<FlowRun["plan"], "archive"> }
 
-const archive = ({ plan, session_id }: Kept) => `${plan.archive}/${fileKey(session_id)}/handoffs`
+type Hashing = Pick<Engine, "hash">
 
-const archived = (run: Kept, number: number) => `${archive(run)}/${packageID(number)}.yaml`
+const archive = ({ hash }: Hashing, { plan, session_id }: Kept) =>
+  `${plan.archive}/${fileKey(session_id, hash)}/handoffs`
 
 // Room for the handoffs of a run, so that runs of one session that go on at once do not meet.
 const BLOCK = 1_000
@@ -28,11 +29,11 @@ const MOST_BLOCKS = 10_000
  * The number of a run's first handoff: behind those that runs of its session have left in the archive, and behind
  * `before`, which another one has that has left nothing there yet.
  */
-export function firstHandoff(files: FlowFiles, run: Kept, before?: number): number {
+export function firstHandoff(world: Hashing & { files: FlowFiles }, run: Kept, before?: number): number {
   const from = before === undefined ? 1 : before + BLOCK
   if (!run.plan.archive || run.session_id === "") return from
   for (let number = from; number < MOST_BLOCKS * BLOCK; number += BLOCK) {
-    if (!files.exists(archived(run, number))) return number
+    if (!world.files.exists(`${archive(world, run)}/${packageID(number)}.yaml`)) return number
   }
   return Math.max(from, MOST_BLOCKS * BLOCK + 1)
 }
@@ -70,6 +71,13 @@ const draftOf = (meta: EnvelopeMeta, reason: string): Envelope => ({
 })
 
 export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRecord {
+  const handoffs = `${runBase(run)}/${fileKey(run.flow, engine.hash)}/handoffs`
+  const mark = marksOf(run.plan, engine.hash)
+  const fileOf = (work: PassWork, version: EnvelopeVersion = {}) => {
+    const meta = metaOf(engine, { flow: run.flow, work, at: 0 })
+    return `${handoffs}/${envelopeFile(meta, { ...version, mark: mark(work) })}`
+  }
+
   const attempt = (what: string, write: () => void) => {
     try {
       write()
@@ -91,24 +99,22 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
     const known = state.log.find((entry) => entry.id === id)
     const at = timestamp ?? known?.timestamp ?? new Date(engine.clock.now()).toISOString()
     const whole: HandoffPackage = { handoff: { id, timestamp: at, ...rest } }
-    attempt("a package", () => write(`${archive(run)}/${id}.yaml`, whole, yaml))
+    attempt("a package", () => write(`${archive(engine, run)}/${id}.yaml`, whole, yaml))
   }
 
-  const envelope = (value: Envelope, version: Parameters<typeof envelopeFile>[1] = {}) =>
-    attempt("an envelope", () => write(`${handoffs(run)}/${envelopeFile(value.meta, version)}`, value))
+  const envelope = (value: Envelope, work: PassWork, version: EnvelopeVersion = {}) =>
+    attempt("an envelope", () => write(fileOf(work, version), value))
 
-  function left({ envelope: value, earlier }: LeftEffect) {
-    if (earlier) envelope(earlier.envelope, { round: earlier.round })
-    envelope(value)
-    attempt("a draft", () => files.remove(`${handoffs(run)}/${envelopeFile(value.meta, { draft: true })}`))
+  function left({ work, envelope: value, earlier }: LeftEffect) {
+    if (earlier) envelope(earlier.envelope, work, { round: earlier.round })
+    envelope(value, work)
+    attempt("a draft", () => files.remove(fileOf(work, { draft: true })))
   }
 
   return {
     begun(work, task, state) {
-      const meta = metaOf(run.flow, work, engine.clock.now())
-      attempt("a draft", () =>
-        write(`${handoffs(run)}/${envelopeFile(meta, { draft: true })}`, draftOf(meta, task.reason)),
-      )
+      const meta = metaOf(engine, { flow: run.flow, work, at: engine.clock.now() })
+      attempt("a draft", () => write(fileOf(work, { draft: true }), draftOf(meta, task.reason)))
       keep(task.handoff, state)
       log(state)
     },
@@ -127,11 +133,9 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
     },
     again(effects, state) {
       for (const effect of effects) {
-        const { meta } = effect.envelope
-        const whole =
-          files.exists(`${handoffs(run)}/${envelopeFile(meta)}`) &&
-          (!effect.earlier || files.exists(`${handoffs(run)}/${envelopeFile(meta, { round: effect.earlier.round })}`))
-        const last = state.left[`${meta.step_id}-${meta.agent_key}`]?.envelope === effect.envelope
+        const { work, earlier } = effect
+        const whole = files.exists(fileOf(work)) && (!earlier || files.exists(fileOf(work, { round: earlier.round })))
+        const last = state.left[leftKey(work)]?.envelope === effect.envelope
         if (!whole || last) left(effect)
       }
       log(state)

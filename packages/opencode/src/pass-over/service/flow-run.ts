@@ -158,7 +158,7 @@ async function tooLarge({ engine }: FlowWorld, { handoff, request }: Task, most:
 async function leaveFor(holding: Holding, work: PassWork): Promise<Leave | undefined> {
   const { world, run, record, state, made } = holding
   const refused = (code: PassOverErrorCode, message: string) =>
-    refusedLeave(run.flow, work, { code, message }, world.engine.clock.now())
+    refusedLeave(world.engine, run.flow, work, { code, message })
   try {
     const task = taskOf(run.plan, state, work)
     if ("fault" in task) {

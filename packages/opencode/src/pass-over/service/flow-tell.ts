@@ -1,9 +1,8 @@
 import { fence, freshNonce } from "../domain/fence"
 import { diagramText } from "../handoff/diagram"
-import type { RunState, StepResult } from "../handoff/state"
+import { leftKey, type RunState, type StepResult } from "../handoff/state"
 import { yaml } from "../handoff/yaml"
 import type { Engine } from "./engine"
-import { fileKey } from "./flow-leave"
 import { proposedBy, tellProposed, type Proposed } from "./flow-proposal"
 import type { FlowRun } from "./port-flow"
 
@@ -35,10 +34,9 @@ function within(value: unknown, room: Room): unknown {
 
 /** The concerns that stand at the end of a step, those of its critic and of its branches among them. */
 function concernsOf(state: RunState, node: string) {
-  const step = fileKey(node)
-  return Object.values(state.left)
-    .filter(({ envelope }) => envelope.meta.step_id === step || envelope.meta.step_id.startsWith(`${step}.`))
-    .flatMap(({ envelope }) => envelope.concerns.map((concern) => ({ by: envelope.meta.agent_key, ...concern })))
+  return Object.entries(state.left)
+    .filter(([key]) => key.startsWith(leftKey({ node, agent: "" })) || key.startsWith(`${node}.`))
+    .flatMap(([, { envelope }]) => envelope.concerns.map((concern) => ({ by: envelope.meta.agent_key, ...concern })))
 }
 
 const stepOf = (state: RunState, { node, agent, status, passed, pass_over_id, context }: StepResult, room: Room) => ({

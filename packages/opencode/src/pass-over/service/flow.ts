@@ -98,7 +98,7 @@ async function start(hands: Hands, wanted: StartFlow): Promise<Started> {
  */
 async function begin(hands: Hands, made: FlowRun, before?: number): Promise<FlowRun> {
   const { engine, options } = hands
-  const first_handoff = firstHandoff(options.files, made, before)
+  const first_handoff = firstHandoff({ hash: engine.hash, files: options.files }, made, before)
   const run = { ...made, plan: { ...made.plan, first_handoff } }
   const entry = { seq: 1, at: run.time_created, input: { type: "start" as const } }
   const first = advance(run.plan, newRun(run.inputs), entry.input, entry.at)
