@@ -2,7 +2,7 @@ import { event, type PassEvent } from "../domain/pass"
 import type { PassID } from "../domain/id"
 import { progressOf } from "../handoff/diagram"
 import { advance, type FlowNext } from "../handoff/machine"
-import { ENDED, newRun, type FlowEffect, type RunState } from "../handoff/state"
+import { ENDED, newRun, type FlowEffect, type PassWork, type RunState } from "../handoff/state"
 import { endOf, type Waiter } from "./flow-deliver"
 import { gateKey } from "./flow-gate"
 import { madeBy, type Made } from "./flow-ground"
@@ -35,15 +35,19 @@ export const flowEvent = (run: FlowRun, state: RunState, type: PassEvent["type"]
 /** What has happened so far, and what of it may not have reached the project's files. */
 export function replayed(run: FlowRun, entries: readonly FlowEntry[]) {
   const left: LeftEffect[] = []
+  const dropped: PassWork[] = []
   const made: Made[] = []
   let state = newRun(run.inputs)
   for (const entry of entries) {
     made.push(...madeBy(state, entry.input))
     const next = advance(run.plan, state, entry.input, entry.at)
     state = next.state
-    for (const effect of next.effects) if (effect.type === "left") left.push(effect)
+    for (const effect of next.effects) {
+      if (effect.type === "left") left.push(effect)
+      if (effect.type === "drop" && effect.work.type === "pass") dropped.push(effect.work)
+    }
   }
-  return { state, left, made }
+  return { state, before: { left, dropped }, made }
 }
 
 type Step = { entry: FlowEntry; next: FlowNext; waiting: Iterable<Waiter> }

@@ -44,15 +44,20 @@ type Form = typeof json
 
 type LeftEffect = Extract<FlowEffect, { type: "left" }>
 
+/** What an earlier process may have begun to write, or to take away. */
+export type Before = { left: readonly LeftEffect[]; dropped: readonly PassWork[] }
+
 /** What a run leaves in the project for people and other programs. None of it is read back; a file that cannot be written is only said. */
 export type FlowRecord = {
   begun(work: PassWork, task: Task, state: RunState): void
   /** A handoff of which no task can be made, and why. */
   unmade(work: PassWork, fault: string, state: RunState): void
   asked(work: GateWork, state: RunState): void
+  /** The run goes on without a pass: nothing comes of its draft. */
+  dropped(work: PassWork): void
   left(effect: LeftEffect, state: RunState): void
   /** Once more, after a crash: what had been decided and was not written yet. */
-  again(effects: readonly LeftEffect[], state: RunState): void
+  again(before: Before, state: RunState): void
   ended(state: RunState): void
 }
 
@@ -70,14 +75,27 @@ const draftOf = (meta: EnvelopeMeta, reason: string): Envelope => ({
   routing: { recommendation: "CONTINUE", reason: "not finished yet" },
 })
 
-export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRecord {
-  const handoffs = `${runBase(run)}/${fileKey(run.flow, engine.hash)}/handoffs`
-  const mark = marksOf(run.plan, engine.hash)
-  const fileOf = (work: PassWork, version: EnvelopeVersion = {}) => {
-    const meta = metaOf(engine, { flow: run.flow, work, at: 0 })
+const unmade = ({ handoff, from, agent }: PassWork, fault: string, { cursor }: RunState): HandoffDraft => ({
+  handoff: {
+    id: packageID(handoff),
+    from: { agent: from, step: cursor },
+    to: { agent, reason: "its step was to begin" },
+    context: { summary: fault },
+  },
+})
+
+/** Where the envelopes of a run lie. */
+function filing({ hash }: Hashing, run: FlowRun) {
+  const handoffs = `${runBase(run)}/${fileKey(run.flow, hash)}/handoffs`
+  const mark = marksOf(run.plan, hash)
+  return (work: PassWork, version: EnvelopeVersion = {}) => {
+    const meta = metaOf({ hash }, { flow: run.flow, work, at: 0 })
     return `${handoffs}/${envelopeFile(meta, { ...version, mark: mark(work) })}`
   }
+}
 
+export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRecord {
+  const fileOf = filing(engine, run)
   const attempt = (what: string, write: () => void) => {
     try {
       write()
@@ -105,10 +123,12 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
   const envelope = (value: Envelope, work: PassWork, version: EnvelopeVersion = {}) =>
     attempt("an envelope", () => write(fileOf(work, version), value))
 
+  const dropped = (work: PassWork) => attempt("a draft", () => files.remove(fileOf(work, { draft: true })))
+
   function left({ work, envelope: value, earlier }: LeftEffect) {
     if (earlier) envelope(earlier.envelope, work, { round: earlier.round })
     envelope(value, work)
-    attempt("a draft", () => files.remove(fileOf(work, { draft: true })))
+    dropped(work)
   }
 
   return {
@@ -118,21 +138,23 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
       keep(task.handoff, state)
       log(state)
     },
-    unmade({ handoff, from, agent }, fault, state) {
-      const parts = { from: { agent: from, step: state.cursor }, to: { agent, reason: "its step was to begin" } }
-      keep({ handoff: { id: packageID(handoff), ...parts, context: { summary: fault } } }, state)
+    unmade(work, fault, state) {
+      keep(unmade(work, fault, state), state)
       log(state)
     },
     asked(work, state) {
       keep(escalation(run.plan, state, work), state)
       log(state)
     },
+    dropped,
     left(effect, state) {
       left(effect)
       log(state)
     },
-    again(effects, state) {
-      for (const effect of effects) {
+    again(before, state) {
+      // Whatever of them is begun once more writes its own.
+      for (const work of before.dropped) dropped(work)
+      for (const effect of before.left) {
         const { work, earlier } = effect
         const whole = files.exists(fileOf(work)) && (!earlier || files.exists(fileOf(work, { round: earlier.round })))
         const last = state.left[leftKey(work)]?.envelope === effect.envelope

@@ -193,7 +193,9 @@ function act(holding: Holding, effect: FlowEffect) {
     return
   }
   // Its questions are withdrawn with the entry that drops them.
-  if (effect.work.type === "pass") callOff(world, run, effect.work).catch(failed(holding, "taking something back"))
+  if (effect.work.type === "gate") return
+  record.dropped(effect.work)
+  callOff(world, run, effect.work).catch(failed(holding, "taking something back"))
 }
 
 /**
@@ -202,7 +204,7 @@ function act(holding: Holding, effect: FlowEffect) {
  * `begun` tells that it began in this process.
  */
 export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntry[], begun: boolean): Carried {
-  const { state, left, made } = replayed(run, entries)
+  const { state, before, made } = replayed(run, entries)
   const holding: Holding = {
     world,
     run,
@@ -218,7 +220,7 @@ export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntr
     // What an earlier process began spends no money without the user; who started it by hand reads it when they like.
     start: begun && run.started_by === "model",
   }
-  holding.record.again(left, state)
+  holding.record.again(before, state)
   for (const work of Object.values(state.open)) if (!state.held.includes(work.key)) begin(holding, work)
   return {
     run,

@@ -91,6 +91,48 @@ steps:
   })
 })
 
+describe("the draft of a step in work", () => {
+  const ONE = `name: x
+steps:
+  - { id: a, agent: scout, objective: Look }
+  - { id: accept, gate: accept it, items: [Is it good?] }
+`
+  const drafts = (scene: FlowScene, run: FlowRun) => names(scene, run).filter((name) => name.endsWith(".draft.json"))
+  const by = { actor: "ada", reason: "not needed" }
+
+  test("is gone when the run goes on without the step, and is there when it is done again", async () => {
+    for (const [input, left] of [
+      [{ type: "cancel", ...by }, []],
+      [{ type: "skip", step: "a", ...by }, []],
+      [{ type: "retry", step: "a", actor: "ada" }, ["a-scout.draft.json"]],
+    ] as const) {
+      using scene = createFlowScene([ONE])
+      scene.host.script("scout", (child) => child.told)
+      const run = await scene.run("x")
+      await scene.clock.advance(10)
+      expect(drafts(scene, run)).toEqual(["a-scout.draft.json"])
+      await scene.flows.order(run.run_id, input, "ada")
+      await scene.clock.advance(10)
+      expect(drafts(scene, run)).toEqual([...left])
+    }
+  })
+
+  test("is taken away at the next start where its opencode was killed before that", async () => {
+    using scene = createFlowScene([ONE])
+    scene.host.script("scout", (child) => child.told)
+    const run = await scene.run("x")
+    await scene.clock.advance(10)
+    // What follows from the entry is not done any more.
+    scene.files.remove = () => {}
+    await scene.flows.order(run.run_id, { type: "skip", step: "a", ...by }, "ada")
+    expect(drafts(scene, run)).toEqual(["a-scout.draft.json"])
+    const files = { ...scene.files, remove: (path: string) => void scene.files.written.delete(path) }
+    using later = createFlowScene([ONE], { store: scene.engine.store, owner: "2", seed: 9_000, files })
+    expect(await later.flows.recover(() => "dead")).toBe(1)
+    expect(drafts(later, run)).toEqual([])
+  })
+})
+
 test("a name that becomes part of a file's name is as it is where it can be, and keeps a mark where it is cut", () => {
   const hash = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex")
   expect(fileKey("write.tests-2", hash)).toBe("write.tests-2")
