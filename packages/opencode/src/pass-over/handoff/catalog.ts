@@ -1,4 +1,5 @@
 import { callFaults } from "./call"
+import type { FlowFault } from "./check"
 import type { FlowDefinition } from "./definition"
 import { planFlow } from "./plan"
 import { faultLines, parseFlow, placed } from "./source"
@@ -14,6 +15,8 @@ export const fileName = (path: string) => path.replace(/^.*[\\/]/, "").replace(/
 
 export type FlowText = { path: string; text: string }
 
+type Fault = FlowCatalog["faults"][number]
+
 type Reading = Map<string, { flow: FlowDefinition } & FlowText>
 
 /**
@@ -22,7 +25,7 @@ type Reading = Map<string, { flow: FlowDefinition } & FlowText>
  */
 function readAll(texts: readonly FlowText[]) {
   const read: Reading = new Map()
-  const faults: FlowCatalog["faults"][number][] = []
+  const faults: Fault[] = []
   const refuse = (path: string, names: string[], lines: readonly string[]) => {
     for (const name of names) read.delete(name)
     faults.push({ path, names, lines })
@@ -44,19 +47,42 @@ function readAll(texts: readonly FlowText[]) {
   return { read, faults }
 }
 
-/** What is wrong with flows that are in order each for itself: how they call one another. */
-function together(read: Reading, broken: ReadonlySet<string>): FlowCatalog["faults"][number][] {
+type Known = ReadonlyMap<string, FlowDefinition>
+type Broken = ReadonlySet<string>
+
+/** Why a flow cannot be put together with those that it calls. */
+function apart(flow: FlowDefinition, known: Known, broken: Broken): FlowFault[] {
+  const planned = planFlow(flow, known, broken)
+  if (planned.ok) return []
+  const top = planned.step?.split(".")[0]
+  const index = flow.steps.findIndex(({ id }) => id === top)
+  return [{ path: index < 0 ? ["steps"] : ["steps", index], message: planned.message }]
+}
+
+/**
+ * What is wrong with flows that are in order each for itself: how they call one another. Who calls one that is not in
+ * order is not in order either, however far below that is.
+ */
+function together(read: Reading, broken: Broken): Fault[] {
   const known = new Map([...read].map(([name, { flow }]) => [name, flow]))
-  return [...read].flatMap(([name, { flow, path, text }]) => {
-    const calls = callFaults(flow, known, broken)
-    if (calls.length > 0) return [{ path, names: [name], lines: faultLines(path, placed(text, calls)) }]
-    const planned = planFlow(flow, known, broken)
-    if (planned.ok) return []
-    const top = planned.step?.split(".")[0]
-    const index = flow.steps.findIndex(({ id }) => id === top)
-    const at = { path: index < 0 ? ["steps"] : ["steps", index], message: planned.message }
-    return [{ path, names: [name], lines: faultLines(path, placed(text, [at])) }]
-  })
+  const faults: Fault[] = []
+  const open = new Map(read)
+  const all = new Set(broken)
+  const look = (why: typeof callFaults) => {
+    const found = [...open].flatMap(([name, { flow, path, text }]) => {
+      const wrong = why(flow, known, all)
+      return wrong.length === 0 ? [] : [{ path, names: [name], lines: faultLines(path, placed(text, wrong)) }]
+    })
+    for (const name of found.flatMap(({ names }) => names)) {
+      all.add(name)
+      open.delete(name)
+    }
+    faults.push(...found)
+    return found.length > 0
+  }
+  // Each is told of its own calls first: what is wrong further below is told where it is.
+  while (look(callFaults) || look(apart));
+  return faults
 }
 
 export function readCatalog(texts: readonly FlowText[]): FlowCatalog {

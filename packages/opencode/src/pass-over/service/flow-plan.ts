@@ -11,6 +11,8 @@ export const no = (code: PassOverErrorCode, message: string, suggestion?: string
   refusal: refuse(code, message, suggestion === undefined ? {} : { suggestion }),
 })
 
+const CORRECT = "Correct the file; pass-over flow validate shows all faults."
+
 /** A flow of a project, put together; or why it cannot run. */
 export function planOf(
   catalog: FlowCatalog,
@@ -20,11 +22,7 @@ export function planOf(
   // Also where another flow of this name is there: the file that is not in order is the one that was meant.
   const broken = catalog.faults.filter(({ names }) => names.includes(name))
   if (broken.length > 0)
-    return no(
-      PassOverErrorCode.CONFIG_INVALID,
-      broken.flatMap(({ lines }) => lines).join("\n"),
-      "Correct the file; pass-over flow validate shows all faults.",
-    )
+    return no(PassOverErrorCode.CONFIG_INVALID, broken.flatMap(({ lines }) => lines).join("\n"), CORRECT)
   if (!known)
     return no(
       PassOverErrorCode.NOT_FOUND,
@@ -37,6 +35,7 @@ export function planOf(
     return no(
       PassOverErrorCode.CONFIG_INVALID,
       `${known.path}: ${planned.step ? `${planned.step}: ` : ""}${planned.message}`,
+      CORRECT,
     )
   return { ok: true, plan: planned.plan, flow: known.flow }
 }

@@ -69,6 +69,34 @@ describe("how a flow calls another is checked with its line", () => {
     ])
   })
 
+  test("a flow that is not in order makes those that call it not in order, however far above it they are", () => {
+    const calls = (name: string, flow: string, more = "") => ({
+      path: `${name}.yaml`,
+      text: `name: ${name}\nsteps:\n  - { id: sub, flow: ${flow}${more} }\n`,
+    })
+    const catalog = readCatalog([
+      calls("top", "middle"),
+      calls("middle", "low"),
+      calls("low", "inner", ", with: { gol: x }"),
+      calls("beside", "inner", ", with: { goal: x }"),
+      { path: "inner.yaml", text: INNER },
+    ])
+    expect(catalog.faults.flatMap((fault) => fault.lines)).toEqual([
+      'low.yaml:3:22 steps.0.flow: the flow "inner" also needs: goal; give it in `with`',
+      'low.yaml:3:37 steps.0.with.gol: the flow "inner" has no input "gol". Did you mean "goal"?',
+      'middle.yaml:3:22 steps.0.flow: the flow "low" is not in order itself',
+      'top.yaml:3:22 steps.0.flow: the flow "middle" is not in order itself',
+    ])
+    expect(planOf(catalog, "top")).toMatchObject({
+      ok: false,
+      refusal: {
+        message: 'top.yaml:3:22 steps.0.flow: the flow "middle" is not in order itself',
+        suggestion: "Correct the file; pass-over flow validate shows all faults.",
+      },
+    })
+    expect(planOf(catalog, "beside").ok).toBe(true)
+  })
+
   test("one that passes in another agent's name", () => {
     expect(lines("{ id: sub, flow: inner, with: { goal: x } }", `originator: bob\n${INNER}`)).toEqual([
       'outer.yaml:6:22 steps.1.flow: the flow "inner" passes in the name of bob, and all steps of a run pass in one name; give this flow `originator: bob`',
