@@ -79,6 +79,21 @@ test("a broken flow is named with file, line and column, and what was meant", as
   expect((await home.run("flow", "run", "line", "goal=x")).code).not.toBe(EXIT.ok)
 })
 
+test("two files of a flow are refused together, also where one of them is looked at alone", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  write(home, "line.json", JSON.stringify({ name: "line", steps: [{ id: "a", agent: "scout", objective: "Look" }] }))
+  const json = join(home.project, ".opencode/flows/line.json")
+  const alone = await home.run("flow", "validate", json)
+  expect(alone.code).toBe(EXIT.config)
+  expect(alone.out).toContain("line.yaml stands for the flow")
+  expect(alone.out).not.toContain("line.yaml:1:1")
+  const { out } = await home.run("flow", "validate")
+  expect(out).toContain('line.json:1:1 line.yaml stands for the flow "line" as well; keep one of them')
+  expect(out).toContain('line.yaml:1:1 line.json stands for the flow "line" as well; keep one of them')
+  expect((await home.run("flow", "run", "line", "goal=x")).code).toBe(EXIT.config)
+})
+
 test("a run that is started here is carried by the opencode that is open in the project", async () => {
   using home = createHome()
   write(home, "line.yaml", LINE)

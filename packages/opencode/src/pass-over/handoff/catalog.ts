@@ -11,11 +11,16 @@ export type FlowCatalog = {
   faults: readonly { path: string; names: readonly string[]; lines: readonly string[] }[]
 }
 
-export const fileName = (path: string) => path.replace(/^.*[\\/]/, "").replace(/\.(?:ya?ml|json)$/, "")
+const lastName = (path: string) => path.replace(/^.*[\\/]/, "")
+
+export const fileName = (path: string) => lastName(path).replace(/\.(?:ya?ml|json)$/, "")
 
 export type FlowText = { path: string; text: string }
 
 type Fault = FlowCatalog["faults"][number]
+
+/** What tells files that stand for the same flow: of two in one folder nobody can say which of them is meant. */
+const twinKey = (path: string) => path.slice(0, path.length - lastName(path).length) + fileName(path)
 
 type Reading = Map<string, { flow: FlowDefinition } & FlowText>
 
@@ -30,9 +35,16 @@ function readAll(texts: readonly FlowText[]) {
     for (const name of names) read.delete(name)
     faults.push({ path, names, lines })
   }
+  const twins = Map.groupBy(texts, ({ path }) => twinKey(path))
   for (const { path, text } of texts) {
-    const parsed = parseFlow(text)
     const called = fileName(path)
+    const others = (twins.get(twinKey(path)) ?? []).filter((other) => other.path !== path)
+    if (others.length > 0) {
+      const named = others.map((other) => lastName(other.path)).join(" and ")
+      refuse(path, [called], [`${path}:1:1 ${named} stands for the flow "${called}" as well; keep one of them`])
+      continue
+    }
+    const parsed = parseFlow(text)
     if (!parsed.ok) {
       refuse(path, [called], faultLines(path, parsed.faults))
       continue

@@ -40,6 +40,20 @@ describe("a file of the project that is not in order", () => {
   })
 })
 
+test("two files of a folder that stand for the same flow are both refused, and neither runs", () => {
+  const json = { path: "x/feature.json", text: '{"name":"feature","steps":[]}' }
+  const texts = [OURS, json, { path: "x/feature.yaml", text: OURS.text }]
+  for (const order of [texts, texts.toReversed()]) {
+    const catalog = readCatalog([...order, USES])
+    expect(catalog.faults.flatMap(({ lines }) => lines).toSorted()).toEqual([
+      'x/feature.json:1:1 feature.yaml stands for the flow "feature" as well; keep one of them',
+      'x/feature.yaml:1:1 feature.json stands for the flow "feature" as well; keep one of them',
+      'x/uses.yaml:3:22 steps.0.flow: the flow "feature" is not in order itself',
+    ])
+    expect(planOf(catalog, "feature").ok).toBe(false)
+  }
+})
+
 describe("how a flow calls another is checked with its line", () => {
   const INNER = "name: inner\ninputs: { goal: {} }\nsteps:\n  - { id: a, agent: scout, objective: Look }\n"
   const lines = (step: string, inner = INNER) =>
