@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { adopt } from "../../../src/pass-over/service/adopt"
 import { order } from "../../../src/pass-over/service/command"
 import type { Engine } from "../../../src/pass-over/service/engine"
+import { answerGate } from "../../../src/pass-over/service/gate"
 import { recover } from "../../../src/pass-over/service/recover"
 import { createFlowScene, leaves, type FlowScene } from "../support/flow"
 
@@ -229,5 +230,69 @@ describe("a question that its run goes on without", () => {
     using later = createFlowScene([TWO], { store, owner: "2", seed: 90_000 })
     await later.flows.tidy()
     expect(await pending(later)).toEqual(["two, b: second"])
+  })
+})
+
+describe("with two processes on one database", () => {
+  const beside = (scene: FlowScene, text: string) => {
+    const other = createFlowScene([text], { store: scene.engine.store, owner: "2", seed: 90_000, serial: 9_000 })
+    asking(other)
+    return other
+  }
+
+  test("a cancel that comes from the other one calls off what waits here, once, with its question", async () => {
+    using scene = createFlowScene([ONE])
+    const done = working(scene)
+    const run = await confirming(scene, "one")
+    using other = beside(scene, ONE)
+    expect(await other.flows.order(run.run_id, CANCEL, "ada")).toMatchObject({ ok: true })
+    expect(await gates(scene)).toEqual(["confirmation pending"])
+    await scene.flows.attend(() => "alive")
+    await scene.clock.advance(60_000)
+    expect(await gates(scene)).toEqual(["confirmation withdrawn"])
+    expect(await passes(scene)).toEqual(["a#1 cancelled"])
+    // Nothing is left that whoever comes later would take up.
+    expect(await other.flows.recover(() => "dead")).toBe(0)
+    expect(done.count).toBe(0)
+  })
+
+  test("a cancel and a skip reach a run that was taken over while its pass waited for a person", async () => {
+    for (const input of [CANCEL, SKIP]) {
+      using scene = createFlowScene([ONE])
+      working(scene)
+      const run = await confirming(scene, "one")
+      using other = beside(scene, ONE)
+      const done = working(other)
+      await recover(other.engine, () => "dead")
+      await adopt(other.engine, other.project)
+      expect(await other.flows.recover(() => "dead")).toBe(1)
+      await other.clock.advance(10)
+      expect(await other.flows.order(run.run_id, input, "ada")).toMatchObject({ ok: true })
+      await other.clock.advance(60_000)
+      expect(await gates(other)).toEqual(["confirmation withdrawn"])
+      expect(await passes(other)).toEqual(["a#1 cancelled"])
+      expect(done.count).toBe(0)
+    }
+  })
+
+  test("what one of them has cancelled the other can do again from a step, and nothing of before comes in between", async () => {
+    using scene = createFlowScene([ONE])
+    working(scene)
+    const run = await confirming(scene, "one")
+    await scene.flows.order(run.run_id, CANCEL, "ada")
+    await scene.clock.advance(10)
+    using other = beside(scene, ONE)
+    const done = working(other)
+    expect(await other.flows.order(run.run_id, { type: "retry", step: "a", actor: "ada" }, "ada")).toMatchObject({
+      ok: true,
+    })
+    await scene.clock.advance(60_000)
+    await other.clock.advance(10)
+    expect(await gates(other)).toEqual(["confirmation withdrawn", "confirmation pending"])
+    const [gate] = await other.engine.store.gates({ status: ["pending"] })
+    await answerGate(other.engine, gate!.gate_id, { verdict: "approve", note: null, by: "ada", surface: "test" })
+    expect((await other.settled(run))?.state.status).toBe("completed")
+    expect(await passes(other)).toEqual(["a#1 cancelled", "a#2 processed"])
+    expect(done.count).toBe(1)
   })
 })
