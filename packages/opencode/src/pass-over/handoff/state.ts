@@ -15,7 +15,7 @@ export const Leave = z.strictObject({
   /** What the protocols' rules found wrong; it goes back once. */
   problems: z.array(z.string()),
   acknowledgment: Acknowledgment.optional(),
-  /** It said itself that the run must not go on; among branches no majority outvotes that. */
+  /** It said itself that the run must not go on: STOP, ESCALATE or blocked. Among branches no majority outvotes that. */
   veto: z.boolean().optional(),
   failure: z.strictObject({ code: z.string(), message: z.string() }).optional(),
   tokens: z.number().nonnegative(),

@@ -1,5 +1,6 @@
 import { redactDeep } from "../domain/secret"
 import { totalTokens } from "../domain/run"
+import type { WorkOutput } from "../domain/output"
 import { toEnvelope } from "../handoff/codec-envelope"
 import { toPackage } from "../handoff/codec-package"
 import { findingsProblem, toPhase } from "../handoff/codec-phase"
@@ -48,6 +49,13 @@ function failureOf({ error_code, output }: Outcome): Leave["failure"] {
     code: error_code ?? "E011",
     message: short(output.completion_reason ?? output.summary.decision_reason ?? `it ended ${output.status}`),
   }
+}
+
+/** Whether it said itself that the run must not go on. What we make of a no, or of a pass that broke, is not its word. */
+function halts(output: WorkOutput): boolean {
+  const { decision, status, routing } = noteOf(output).note
+  if (decision === "STOP" || status === "blocked" || routing?.recommendation === "ESCALATE") return true
+  return output.summary.decision === "blocked"
 }
 
 /** What the three protocols find wrong with what a step left. Only what it wrote itself is held against it. */
@@ -114,9 +122,9 @@ export async function leaveOf(engine: Engine, seen: Omit<Seen, "count">): Promis
   const response = task.request
     ? toPhase(output, { task_id: task.request.task_id, phase: task.request.phase, count }).view
     : undefined
-  const { acknowledgment, decision } = noteOf(output).note
-  const veto = decision === "STOP" || envelope.routing.recommendation === "ESCALATE"
+  const { acknowledgment } = noteOf(output).note
   const failure = failureOf(outcome)
+  const veto = failure === undefined && halts(output)
   const asks = acknowledgment !== undefined && unclear(acknowledgment).length > 0
   const views = { envelope, context: said, ...(response ? { response } : {}) }
   // As the journal keeps it: a run that goes on after a crash knows the same as one that was not interrupted.

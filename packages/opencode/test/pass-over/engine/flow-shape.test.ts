@@ -80,8 +80,24 @@ describe("branches side by side", () => {
     })
     const run = await scene.run("council")
     const done = await scene.settled(run)
-    expect(done?.state.results["vote"]).toMatchObject({ passed: true })
-    expect(done?.state.results["vote.b"]).toMatchObject({ passed: false })
+    expect(done?.state).toMatchObject({
+      status: "completed",
+      results: { vote: { passed: true }, "vote.b": { passed: false, veto: false } },
+    })
+  })
+
+  test("a branch that only rejects is outvoted; one that escalates or is blocked is not", async () => {
+    const ends = async (note: Record<string, unknown>, more: Record<string, unknown> = {}) => {
+      using scene = createFlowScene([COUNCIL])
+      every(scene)
+      scene.host.script("audit", async (child) => void (await leaves(child, note, more)))
+      const run = await scene.run("council")
+      const done = await scene.settled(run)
+      return [done?.state.status, ...(await scene.questions(run)).map(({ why }) => why)]
+    }
+    expect(await ends({}, { decision: "rejected", decision_reason: "I would not do it" })).toEqual(["completed"])
+    expect(await ends({ routing: { recommendation: "ESCALATE", reason: "Two ways" } })).toEqual(["waiting", "stop"])
+    expect(await ends({}, { decision: "blocked", decision_reason: "I cannot see it" })).toEqual(["waiting", "stop"])
   })
 })
 
