@@ -3,7 +3,7 @@ import { activityOf, ask, draftOf, end, launch, logged, nodeIn, roleOf, spend, u
 import { go, type Came } from "./go"
 import { resume, retry, skip } from "./order"
 import type { BranchNode, FlowPlan, PlanNode } from "./plan"
-import { routeBranch, routeCritic, routeWork } from "./route"
+import { routeBranch, routeCritic, routeFailure, routeWork, unfinished } from "./route"
 import { ENDED, leftKey, type FlowEffect, type FlowInputEntry, type Leave, type PassWork, type RunState } from "./state"
 import { proceed, work } from "./walk"
 import { gateTitle } from "./values"
@@ -26,6 +26,12 @@ function clarified(draft: Draft, node: PlanNode | BranchNode, { work: pass, leav
   work(draft, node)
 }
 
+/** Whoever was to help a step did not finish: the step has failed with it. */
+function unhelped(draft: Draft, node: PlanNode | BranchNode, came: Came) {
+  if (node.kind === "gate" || node.kind === "parallel") return ask(draft, node.id, "failed", unfinished(came.leave))
+  go(draft, node, routeFailure(node.step, came.leave), came)
+}
+
 function keep(draft: Draft, pass: PassWork, leave: Leave) {
   const name = leftKey(pass)
   const earlier = draft.state.left[name]
@@ -46,13 +52,7 @@ function left(draft: Draft, key: string, leave: Leave) {
   const node = nodeIn(draft, pass.node)
   if (!node) return
   const specialist = pass.role === "clarify" || pass.role === "detour"
-  if (specialist && leave.failure)
-    return ask(
-      draft,
-      node.id,
-      "failed",
-      `${leave.agent} did not finish: ${leave.failure.code} ${leave.failure.message}`,
-    )
+  if (specialist && leave.failure) return unhelped(draft, node, { work: pass, leave })
   if (pass.role === "clarify") return clarified(draft, node, { work: pass, leave })
   if (node.kind === "gate" || node.kind === "parallel") return
   if (pass.role === "detour") {

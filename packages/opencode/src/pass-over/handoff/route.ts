@@ -39,12 +39,21 @@ export const unusable = ({ failure, acknowledgment, problems }: Leave) =>
 /** How many rounds there have been since they were last counted anew. */
 const roundsOf = ({ round, base = 0 }: Activity) => round - base
 
+/** Why an agent did not finish. What is told of a pass mostly begins with its code. */
+export function unfinished({ agent, failure }: Leave): string {
+  const { code = "", message = "" } = failure ?? {}
+  return `${agent} did not finish: ${message.startsWith(code) ? message : `${code}: ${message}`}`
+}
+
+type Failing = Pick<PassStep, "on_failure">
+
+/** From what broke: the step's own work, its review, or what it had asked for. */
+export const routeFailure = ({ on_failure }: Failing, leave: Leave): Way =>
+  on_failure === "continue" ? { go: "on" } : ask("failed", unfinished(leave))
+
 /** What comes before all else: a step that broke, was not understood, or handed over badly. */
-function trouble(step: Pick<PassStep, "on_failure">, activity: Activity, leave: Leave): Way | undefined {
-  if (leave.failure) {
-    if (step.on_failure === "continue") return { go: "on" }
-    return ask("failed", `${leave.agent} did not finish: ${leave.failure.code} ${leave.failure.message}`)
-  }
+function trouble(step: Failing, activity: Activity, leave: Leave): Way | undefined {
+  if (leave.failure) return routeFailure(step, leave)
   const questions = leave.acknowledgment ? unclear(leave.acknowledgment) : []
   if (questions.length > 0) {
     if (activity.clarified < CLARIFICATIONS) return { go: "clarify", questions }
@@ -100,7 +109,7 @@ export function routeWork(step: PassStep, activity: Activity, leave: Leave): Way
 
 /** From what the critic left: out of the loop, round again while it gets better, or to a person with the reason. */
 export function routeCritic(critic: Critic, step: PassStep, activity: Activity, leave: Leave): Way {
-  const first = trouble({}, activity, leave) ?? human(leave)
+  const first = trouble(step, activity, leave) ?? human(leave)
   if (first) return first
   const { routing, concerns } = leave.envelope
   if (routing.recommendation === "CONTINUE") return { go: "on" }
