@@ -1,3 +1,4 @@
+import { redone } from "./chain"
 import { activityOf, ask, end, launch, logged, nodeIn, resultOf, update, type Draft } from "./draft"
 import { go } from "./go"
 import { answerer } from "./option"
@@ -112,9 +113,9 @@ function toBranches(draft: Draft, node: PlanNode, given: Verdict) {
 function sentBack(draft: Draft, gate: GateNode, given: Verdict) {
   const { plan, state } = draft
   const title = gateTitle(plan, state, gate)
-  const from = plan.nodes.findIndex((node) => node.id === gate.on_reject)
-  const target = plan.nodes[from]
+  const target = redone(plan, state, gate)
   if (!target) return end(draft, "stopped", said(given) ?? `rejected at ${title}`)
+  const from = plan.nodes.indexOf(target)
   const rounds = state.results[target.id]?.rounds ?? 0
   for (const node of plan.nodes.slice(from)) forget(draft, node)
   state.cursor = from

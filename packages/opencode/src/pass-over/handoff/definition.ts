@@ -57,7 +57,13 @@ export const PassStep = z.strictObject({
   deliverable: Words.optional(),
   success_criteria: Lines.optional(),
   constraints: Lines.optional(),
-  takes: z.array(StepID).max(50).optional().describe("Earlier steps whose results go along; the one before by default"),
+  takes: z
+    .array(StepID)
+    .max(50)
+    .optional()
+    .describe(
+      "Earlier steps whose results go along; by default the nearest that was not left out, with what was said at gates behind it",
+    ),
   files: z.array(Words).max(200).optional(),
   spec_path: Words.optional(),
   critic: Critic.optional(),
@@ -121,7 +127,9 @@ export const GateStep = z.strictObject({
   items: Lines.min(1),
   options: z.strictObject({ approve: Words, reject: Words, question: Words }).partial().optional(),
   takes: z.array(StepID).max(50).optional(),
-  on_reject: StepID.optional().describe("The step that is done again; the nearest one before by default"),
+  on_reject: StepID.optional().describe(
+    "The step that is done again; by default the nearest one before that was not left out",
+  ),
 })
 export type GateStep = z.infer<typeof GateStep>
 

@@ -80,12 +80,6 @@ export const lastAgent = (plan: FlowPlan, { results }: RunState) =>
     .flatMap((id) => results[id] ?? [])
     .findLast(({ agent, skipped: left }) => agent !== null && !left)?.agent ?? undefined
 
-/** Who hands the work over: the agent whose result goes along, or the one that runs the flow. */
-export function handing({ plan, state }: Draft, takes: readonly string[]): string {
-  const last = takes.findLast((id) => state.results[id]?.agent)
-  return (last === undefined ? undefined : state.results[last]?.agent) ?? plan.originator ?? ORIGINATOR
-}
-
 export type Launch = Pick<PassWork, "node" | "role" | "agent" | "from"> &
   Partial<Pick<PassWork, "detour" | "questions" | "problems" | "repairs" | "returns">>
 

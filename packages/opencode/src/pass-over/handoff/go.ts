@@ -1,3 +1,4 @@
+import { handedBy } from "./chain"
 import { activityOf, ask, end, launch, logged, roleOf, update, type Draft } from "./draft"
 import { scoreOf } from "./envelope"
 import { overOwn } from "./limit"
@@ -49,7 +50,7 @@ function again(draft: Draft, node: PassLike, activity: Activity) {
 function clarify(draft: Draft, node: PassLike, questions: string[], pass: PassWork) {
   const activity = activityOf(draft, node.id)
   update(draft, node.id, { clarified: activity.clarified + 1 })
-  const source = roleOf(pass) === "critic" ? activity.work?.agent : draft.state.results[node.takes.at(-1) ?? ""]?.agent
+  const source = roleOf(pass) === "critic" ? activity.work?.agent : handedBy(draft.plan, draft.state, node)
   logged(draft, pass.handoff, "clarification")
   if (!source) return ask(draft, node.id, "clarify", questions.join(" "))
   launch(draft, {

@@ -1,3 +1,4 @@
+import { redone, takesOf } from "./chain"
 import { fill } from "./expression"
 import type { ValidationRequest } from "./package"
 import { nodeOf, type BranchNode, type FlowPlan, type GateNode, type PassNode, type PlanNode } from "./plan"
@@ -11,7 +12,8 @@ const STOP = "Stop the run"
 
 /** Whom a question at a gate is put to: who did what is looked at; of branches one that said no before the others. */
 export function answerer(plan: FlowPlan, state: RunState, node: GateNode): string | undefined {
-  for (const id of [...node.takes.toReversed(), ...(node.on_reject === null ? [] : [node.on_reject])]) {
+  const again = redone(plan, state, node)
+  for (const id of [...takesOf(plan, state, node).toReversed(), ...(again ? [again.id] : [])]) {
     const found = nodeOf(plan, id)
     const there = found?.kind === "parallel" ? found.branches.map((branch) => branch.id) : [id]
     const results = there.flatMap((each) => state.results[each] ?? []).filter(({ agent }) => agent !== null)
@@ -23,15 +25,15 @@ export function answerer(plan: FlowPlan, state: RunState, node: GateNode): strin
 
 function atGate(plan: FlowPlan, state: RunState, node: GateNode): Options {
   const asked = answerer(plan, state, node)
+  const again = redone(plan, state, node)
   const own = Object.entries(node.step.options ?? {}).map(
     ([verdict, text = ""]) => [verdict, fill(text, wordsOf(plan, state, node.scope)).trim()] as const,
   )
   return {
     approve: "Continue with next step",
-    reject:
-      node.on_reject === null
-        ? "Adjustments required: there is no step to do again, so this ends the run"
-        : `Adjustments required: ${node.on_reject} is done again with what you write, and what comes after it`,
+    reject: again
+      ? `Adjustments required: ${again.id} is done again with what you write, and what comes after it`
+      : "Adjustments required: there is no step to do again, so this ends the run",
     question: asked
       ? `Clarification needed: ${asked} is asked what you write, and you are asked here again with the answer`
       : "Clarification needed: there is no agent to ask, so you are asked here again",

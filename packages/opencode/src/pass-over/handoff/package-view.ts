@@ -1,3 +1,4 @@
+import { takesOf } from "./chain"
 import { lastAgent, ORIGINATOR } from "./draft"
 import { fill } from "./expression"
 import { optionsOf } from "./option"
@@ -47,7 +48,7 @@ export function escalation(plan: FlowPlan, state: RunState, asked: GateWork): Ha
   const node = plan.nodes.find((each) => each.id === id)
   const gate = node?.kind === "gate" && why === "gate" ? node : undefined
   const say = (text: string) => (gate ? fill(text, wordsOf(plan, state, gate.scope)).trim() : text)
-  const context = contextAt(state, gate ? gate.takes : [id])
+  const context = contextAt(state, gate ? takesOf(plan, state, gate) : [id])
   const items = gate ? gate.step.items.map(say).filter((item) => item !== "") : []
   const summary = [
     context?.summary ?? `The flow ${plan.name} waits at ${id}: ${reason}`,

@@ -31,10 +31,13 @@ type Guard = { text: string; scope: number }
 
 type At = { id: string; scope: number; guards: Guard[] }
 
-export type PassNode = At & { kind: "pass"; step: PassStep; takes: string[] }
-export type BranchNode = At & { kind: "branch"; step: Branch; takes: string[]; of: string }
+/** The steps whose results go along, a sub-flow by the name of its step; null where the run decides. */
+type Takes = { takes: string[] | null }
+
+export type PassNode = At & Takes & { kind: "pass"; step: PassStep }
+export type BranchNode = At & Takes & { kind: "branch"; step: Branch; of: string }
 export type ParallelNode = At & { kind: "parallel"; step: Omit<ParallelStep, "parallel">; branches: BranchNode[] }
-export type GateNode = At & { kind: "gate"; step: GateStep; takes: string[]; on_reject: string | null }
+export type GateNode = At & Takes & { kind: "gate"; step: GateStep; on_reject: string | null }
 export type PlanNode = PassNode | ParallelNode | GateNode
 
 /** A flow made ready to run: sub-flows put in their places, every step under its full id. What runs is this, for good. */
@@ -85,9 +88,6 @@ function defaultsOf(flow: FlowDefinition) {
   return Object.fromEntries(given)
 }
 
-/** What goes along to a step that does not say: what the one before it left. */
-const before = (building: Building) => building.nodes.at(-1)?.id
-
 type Inside = { scope: number; guards: Guard[]; above: readonly string[] }
 
 function place(building: Building, flow: FlowDefinition, inside: Inside) {
@@ -101,8 +101,7 @@ function place(building: Building, flow: FlowDefinition, inside: Inside) {
   const ids: Record<string, string> = building.scopes[scope]?.ids ?? {}
   // Where a step begins: a sub-flow at its first step.
   const firsts: Record<string, string> = {}
-  const taken = (takes: readonly string[] | undefined) =>
-    takes?.map((id) => ids[id] ?? `${prefix}${id}`) ?? [before(building) ?? []].flat()
+  const taken = (takes: readonly string[] | undefined) => takes?.map((id) => `${prefix}${id}`) ?? null
   for (const step of flow.steps) {
     if (building.nodes.length > MOST_NODES) throw new Refused(`the flow has more than ${MOST_NODES} steps`)
     const here = at(step.id, step.when)
@@ -117,14 +116,13 @@ function place(building: Building, flow: FlowDefinition, inside: Inside) {
       building.nodes.push({ ...here, kind: "parallel", step: rest, branches })
     }
     if (isGate(step)) {
-      const nearest = (kind: PlanNode["kind"]) => building.nodes.findLast((node) => node.kind === kind)?.id
-      const again = step.on_reject ? firsts[step.on_reject] : (nearest("pass") ?? nearest("parallel"))
-      building.nodes.push({ ...here, kind: "gate", step, takes: taken(step.takes), on_reject: again ?? null })
+      const on_reject = step.on_reject === undefined ? null : (firsts[step.on_reject] ?? null)
+      building.nodes.push({ ...here, kind: "gate", step, takes: taken(step.takes), on_reject })
     }
     if (isFlow(step)) {
       sub(building, { name: step.flow, with: step.with ?? {}, step: here.id }, { ...inside, guards: here.guards })
     }
-    ids[step.id] = isFlow(step) ? (before(building) ?? here.id) : here.id
+    ids[step.id] = isFlow(step) ? (building.nodes.at(-1)?.id ?? here.id) : here.id
     firsts[step.id] = building.nodes[begun]?.id ?? here.id
   }
   for (const step of flow.detours ?? [])

@@ -1,19 +1,21 @@
 import { both } from "../domain/override"
 import type { InlineOverride } from "../domain/preference"
+import { takesOf } from "./chain"
 import { roleOf } from "./draft"
 import { nodeOf, type BranchNode, type FlowPlan, type PassNode, type PlanNode } from "./plan"
-import type { PassWork } from "./state"
+import type { PassWork, RunState } from "./state"
 
 export type PassSettings = { policy: InlineOverride; model: string | undefined }
 
 type Own = Pick<PassNode["step"], "policy" | "model" | "timeout_ms">
 
+type Whose = { plan: FlowPlan; state: RunState; work: PassWork; node: PlanNode | BranchNode }
+
 const critical = (work: PassWork) => roleOf(work) === "critic" && work.role !== "clarify"
 
 /** The step that an agent works by which is only asked something: its own, not the one of whoever asks. */
-function asked(plan: FlowPlan, work: PassWork, node: PlanNode | BranchNode): Own {
-  const takes = "takes" in node ? node.takes : []
-  const near = [node.id, ...takes.toReversed()].flatMap((id) => {
+function asked({ plan, state, work, node }: Whose): Own {
+  const near = [node.id, ...takesOf(plan, state, node).toReversed()].flatMap((id) => {
     const found = nodeOf(plan, id)
     return found?.kind === "parallel" ? found.branches : (found ?? [])
   })
@@ -21,8 +23,9 @@ function asked(plan: FlowPlan, work: PassWork, node: PlanNode | BranchNode): Own
   return own && "agent" in own.step ? own.step : {}
 }
 
-function ownOf(plan: FlowPlan, work: PassWork, node: PlanNode | BranchNode, step: Own): Own {
-  if (work.role === "clarify") return asked(plan, work, node)
+function ownOf(whose: Whose, step: Own): Own {
+  const { plan, work } = whose
+  if (work.role === "clarify") return asked(whose)
   if (work.role === "detour") return plan.detours.find(({ id }) => id === work.detour)?.step ?? {}
   const critic = critical(work) && "critic" in step ? (step as PassNode["step"]).critic : undefined
   if (!critic) return step
@@ -41,9 +44,9 @@ function around(plan: FlowPlan, scope: number): InlineOverride[] {
  * What a pass of a run is made with. A step may say otherwise than its own flow; what a flow around that one says holds
  * besides, so that a flow allows no more as a step than it does alone, and no more than the flow that it is a step of.
  */
-export function settingsOf(plan: FlowPlan, work: PassWork, node: PlanNode | BranchNode, step: Own): PassSettings {
-  const own = ownOf(plan, work, node, step)
-  const policies = around(plan, node.scope)
+export function settingsOf(whose: Whose, step: Own): PassSettings {
+  const own = ownOf(whose, step)
+  const policies = around(whose.plan, whose.node.scope)
   const { timeout_ms } = own
   const inside = { ...policies.at(-1), ...own.policy, ...(timeout_ms === undefined ? {} : { timeout_ms }) }
   const policy = policies.slice(0, -1).reduceRight<InlineOverride>((inner, outer) => both(outer, inner), inside)

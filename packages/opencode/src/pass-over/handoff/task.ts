@@ -1,4 +1,5 @@
 import type { ExpectedOutputType } from "../domain/request"
+import { takesOf } from "./chain"
 import { nodeOfWork, roleOf } from "./draft"
 import { fill } from "./expression"
 import { packageID, type Expectations, type HandoffDraft, type PackageContext, type PackageKind } from "./package"
@@ -41,8 +42,8 @@ const KIND = {
 const unique = <T>(values: readonly T[]) => [...new Set(values)]
 
 /** The contexts of the steps that go along, as one. */
-function taken({ state, node }: Context): PackageContext | undefined {
-  const results = ("takes" in node ? node.takes : []).flatMap((id) => state.results[id] ?? [])
+function taken({ plan, state, node }: Context): PackageContext | undefined {
+  const results = takesOf(plan, state, node).flatMap((id) => state.results[id] ?? [])
   const there = results.filter((result) => !result.skipped)
   const [only] = there
   if (there.length <= 1) return only?.context
@@ -154,7 +155,7 @@ function requestOf(context: Context, step: Task["step"], words: TaskWords): Phas
 
 function filesOf({ plan, state, node, work }: Context, step: Task["step"]): string[] {
   const named = (step.files ?? []).map((file) => fill(file, wordsOf(plan, state, node.scope, work.round)))
-  const left = ("takes" in node ? node.takes : []).flatMap((id) => state.results[id]?.files ?? [])
+  const left = takesOf(plan, state, node).flatMap((id) => state.results[id]?.files ?? [])
   return unique([...named, ...left].map((path) => path.trim()).filter(Boolean)).slice(0, 200)
 }
 
@@ -220,6 +221,6 @@ export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | 
     ...(request ? { request } : {}),
     handoff,
     step,
-    settings: settingsOf(plan, work, node, found.step),
+    settings: settingsOf(context, found.step),
   }
 }

@@ -1,13 +1,14 @@
 import { aggregate } from "./aggregate"
+import { handedBy } from "./chain"
 import {
   activityOf,
   ask,
   close,
   dropAll,
   end,
-  handing,
   launch,
   nodeIn,
+  ORIGINATOR,
   resultOf,
   skipped,
   update,
@@ -34,7 +35,7 @@ export function wanted(draft: Draft, node: PlanNode | BranchNode): boolean | str
 /** Begins the work of a step, or its next round: with what a specialist has left for it, where one was asked. */
 export function work(draft: Draft, node: PassLike) {
   const { back } = activityOf(draft, node.id)
-  const from = back?.agent ?? handing(draft, node.takes)
+  const from = back?.agent ?? handedBy(draft.plan, draft.state, node) ?? draft.plan.originator ?? ORIGINATOR
   launch(draft, { node: node.id, role: "work", agent: node.step.agent, from, ...(back ? { returns: true } : {}) })
 }
 
