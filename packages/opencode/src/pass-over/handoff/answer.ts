@@ -1,11 +1,12 @@
 import { redone } from "./chain"
-import { activityOf, ask, end, launch, logged, nodeIn, resultOf, update, type Draft } from "./draft"
+import { activityOf, ask, askForBudget, end, launch, logged, nodeIn, resultOf, update, type Draft } from "./draft"
 import { go } from "./go"
+import { over } from "./limit"
 import { answerer } from "./option"
 import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
 import { routeBranch, routeCritic, routeWork, unusable } from "./route"
 import { newActivity, type GateWork, type Leave, type PassWork, type Verdict } from "./state"
-import { branchOut, finish, proceed, restart, spent, start, work } from "./walk"
+import { asksForBudget, branchOut, finish, proceed, restart, review, start, work } from "./walk"
 import { gateTitle } from "./values"
 
 const said = (given: Verdict) => given.note?.trim() || undefined
@@ -26,18 +27,18 @@ const last = (draft: Draft, node: Pass): Leave | undefined => {
 }
 
 /** Goes on from what came back last, as if it came back now. */
-function onFrom(draft: Draft, node: Pass, gate: GateWork, leave: Leave) {
+function onFrom(draft: Draft, node: Pass, stood: Pick<PassWork, "key" | "handoff" | "from">, leave: Leave) {
   const activity = activityOf(draft, node.id)
   const critic = node.kind === "pass" && activity.critic ? node.step.critic : undefined
   const pass: PassWork = {
     type: "pass",
-    key: gate.key,
+    key: stood.key,
     node: node.id,
     role: critic ? "critic" : "work",
     agent: leave.agent,
     round: activity.round,
-    handoff: gate.handoff,
-    from: gate.from,
+    handoff: stood.handoff,
+    from: stood.from,
   }
   const came = { work: pass, leave }
   if (node.kind === "branch") return go(draft, node, routeBranch(node.step, activity, leave), came)
@@ -50,10 +51,9 @@ function once(draft: Draft, node: Pass, given: Verdict) {
   told(draft, node.id, given)
   const anew = { repaired: false, clarified: 0, detoured: 0 }
   const { before: _dropped, ...rest } = activityOf(draft, node.id)
-  const reviewer = node.kind === "pass" ? node.step.critic : undefined
-  if (reviewer && rest.work && rest.critic && unusable(rest.critic)) {
+  if (node.kind === "pass" && node.step.critic && rest.work && rest.critic && unusable(rest.critic)) {
     update(draft, node.id, anew)
-    return launch(draft, { node: node.id, role: "critic", agent: reviewer.agent, from: rest.work.agent })
+    return review(draft, node)
   }
   const round = rest.work ? { round: rest.round + 1, base: rest.round } : {}
   draft.state.active[node.id] = { ...rest, ...round, ...anew }
@@ -63,22 +63,16 @@ function once(draft: Draft, node: Pass, given: Verdict) {
 const letThrough = (given: Verdict) =>
   [`let through by ${given.by ?? "a person"}`, said(given)].filter(Boolean).join(": ")
 
-function toCritic(draft: Draft, node: Pass, gate: GateWork, leave: Leave) {
-  const { round } = activityOf(draft, node.id)
-  const pass: PassWork = { ...gate, type: "pass", role: "work", agent: node.step.agent, round }
-  return go(draft, node, { go: "critic" }, { work: pass, leave })
-}
-
 /**
  * A person overrules what was said. About work that nobody has reviewed yet that is no review: its critic comes. A
  * branch's vote is nobody's to change: what the votes come to can be overruled.
  */
-function overruled(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
+function overruled(draft: Draft, node: Pass, given: Verdict) {
   const activity = activityOf(draft, node.id)
   if (node.kind === "branch") return finish(draft, node)
   if (node.step.critic && activity.work && !activity.critic) {
     update(draft, node.id, { allowed: letThrough(given) })
-    return toCritic(draft, node, gate, activity.work)
+    return review(draft, node)
   }
   // A person who lets a step pass has looked at it: what comes after may rely on it as far as they did.
   const more = { passed: true, decision: "PROCEED" as const, reason: letThrough(given) }
@@ -143,48 +137,58 @@ function atGate(draft: Draft, node: GateNode, given: Verdict) {
   }
   if (given.verdict === "reject") return sentBack(draft, node, given)
   told(draft, node.id, given)
-  const agent = answerer(draft.plan, draft.state, node)
-  if (!agent) return ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))
-  launch(draft, {
-    node: node.id,
-    role: "clarify",
-    agent,
-    from: given.by ?? "human",
-    questions: [said(given) ?? "A person wants to know more before they decide."],
-  })
+  inquire(draft, node, given)
+}
+
+/** Puts what a person asked at a gate to the agent whose work is looked at. */
+function inquire(draft: Draft, node: GateNode, { by }: Verdict) {
+  const { plan, state } = draft
+  const agent = answerer(plan, state, node)
+  if (!agent) return ask(draft, node.id, "gate", gateTitle(plan, state, node))
+  const used = over(plan, state, node.scope)
+  if (used) return askForBudget(draft, node.id, used)
+  const { words } = activityOf(draft, node.id)
+  const open = words.slice(words.findLastIndex((each) => each.by === "agent") + 1).map(({ text }) => text)
+  const questions = open.length > 0 ? open : ["A person wants to know more before they decide."]
+  launch(draft, { node: node.id, role: "clarify", agent, from: by ?? "human", questions })
+}
+
+const grant = ({ state }: Draft, { budget = "" }: GateWork) =>
+  void (state.grants[budget] = (state.grants[budget] ?? 0) + 1)
+
+/** Goes on where a step stood still for want of budget. */
+function afforded(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
+  told(draft, node.id, given)
+  const { due, ...rest } = activityOf(draft, node.id)
+  draft.state.active[node.id] = rest
+  if (due === "critic" && node.kind === "pass") return review(draft, node)
+  const leave = last(draft, node)
+  if (typeof due === "string" || !leave) return work(draft, node)
+  onFrom(draft, node, due ?? gate, leave)
 }
 
 function atPass(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
   const { why } = gate
   const leave = last(draft, node)
   if (why === "budget") {
-    draft.state.grants += 1
-    told(draft, node.id, given)
-    const { allowed, critic, work: done } = activityOf(draft, node.id)
-    // What a person has let through already still meets its review, and is not asked about again.
-    if (allowed !== undefined && done && !critic) return toCritic(draft, node, gate, done)
-    return leave ? onFrom(draft, node, gate, leave) : work(draft, node)
+    grant(draft, gate)
+    return afforded(draft, node, gate, given)
   }
   if (given.verdict === "question" || why === "failed") return once(draft, node, given)
   if ((why === "clarify" || why === "blocked") && said(given) !== undefined) return once(draft, node, given)
   // Nothing was left that could be taken as it is.
   if (!leave) return once(draft, node, given)
   if (why === "handoff") return asItIs(draft, node, gate)
-  overruled(draft, node, gate, given)
+  overruled(draft, node, given)
 }
 
 /** The branches that stood still for want of budget go on where they were. */
-function granted(draft: Draft, node: ParallelNode, given: Verdict) {
-  draft.state.grants += 1
+function granted(draft: Draft, node: ParallelNode, gate: GateWork, given: Verdict) {
+  grant(draft, gate)
   for (const branch of node.branches) {
-    const { due, ...rest } = draft.state.active[branch.id] ?? newActivity(branch.id)
-    if (due === undefined) continue
-    draft.state.active[branch.id] = rest
-    told(draft, branch.id, given)
-    const activity = activityOf(draft, branch.id)
-    if (due !== "work" && activity.work)
-      go(draft, branch, routeBranch(branch.step, activity, activity.work), { work: due, leave: activity.work })
-    if (due === "work" && !spent(draft, branch)) work(draft, branch)
+    const waits = draft.state.active[branch.id]?.due !== undefined
+    // One whose own budget is asked about waits for that answer.
+    if (waits && !asksForBudget(draft, branch.id)) afforded(draft, branch, gate, given)
   }
 }
 
@@ -229,9 +233,14 @@ export function answer(draft: Draft, key: string, given: Verdict) {
 function decided(draft: Draft, node: PlanNode | BranchNode, gate: GateWork, given: Verdict) {
   if (node.kind === "gate" && gate.why === "gate") return atGate(draft, node, given)
   if (gate.why === "condition") return atCondition(draft, node, given)
+  if (node.kind === "gate" && gate.why === "budget") {
+    grant(draft, gate)
+    told(draft, node.id, given)
+    return inquire(draft, node, given)
+  }
   // Whoever was to answer a question at the gate did not: the gate is asked again as it is.
   if (node.kind === "gate") return ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))
-  if (node.kind === "parallel" && gate.why === "budget") return granted(draft, node, given)
+  if (node.kind === "parallel" && gate.why === "budget") return granted(draft, node, gate, given)
   if (node.kind === "pass" || node.kind === "branch") return atPass(draft, node, gate, given)
   atParallel(draft, node, given)
 }

@@ -1,4 +1,5 @@
 import { scoreOf } from "./envelope"
+import type { Used } from "./limit"
 import { HUMAN, packageID } from "./package"
 import { nodeOf, type BranchNode, type FlowPlan, type PlanNode } from "./plan"
 import { passed } from "./route"
@@ -7,6 +8,7 @@ import {
   NO_SCORE,
   type Activity,
   type FlowEffect,
+  type GateWork,
   type Leave,
   type PassWork,
   type Role,
@@ -32,6 +34,7 @@ export const draftOf = (plan: FlowPlan, state: RunState, at: number): Draft => (
     skips: { ...state.skips },
     left: { ...state.left },
     spent: { ...state.spent },
+    grants: { ...state.grants },
     log: [...state.log],
   },
 })
@@ -99,21 +102,26 @@ export function launch(draft: Draft, wanted: Launch) {
   if (!state.paused) draft.effects.push({ type: "pass", work })
 }
 
-/** Asks a person. A run that is paused may be asked about all the same. */
-export function ask(draft: Draft, node: string, why: Why, reason: string) {
+function put(draft: Draft, node: string, asked: Pick<GateWork, "why" | "reason" | "budget">) {
   const from = activityOf(draft, node).work?.agent ?? draft.plan.originator ?? ORIGINATOR
-  const work = {
-    type: "gate" as const,
+  const work: GateWork = {
+    type: "gate",
     key: nextKey(draft, node, "?"),
     node,
-    why,
-    reason,
+    ...asked,
     from,
     handoff: handedOver(draft, from, HUMAN),
   }
   draft.state.open[work.key] = work
   draft.effects.push({ type: "ask", work })
 }
+
+/** Asks a person. A run that is paused may be asked about all the same. */
+export const ask = (draft: Draft, node: string, why: Why, reason: string) => put(draft, node, { why, reason })
+
+/** Asks for more of a budget that is used up. */
+export const askForBudget = (draft: Draft, node: string, { of, reason }: Used) =>
+  put(draft, node, { why: "budget", reason, budget: of })
 
 export function drop(draft: Draft, key: string, status: RunState["log"][number]["status"] = "failed") {
   const work = draft.state.open[key]

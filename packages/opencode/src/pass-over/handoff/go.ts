@@ -1,7 +1,6 @@
 import { handedBy } from "./chain"
 import { activityOf, ask, end, launch, logged, roleOf, update, type Draft } from "./draft"
 import { scoreOf } from "./envelope"
-import { overOwn } from "./limit"
 import type { Way } from "./route"
 import type { Activity, Leave, PassWork } from "./state"
 import { finish, spent, work, type PassLike } from "./walk"
@@ -19,8 +18,6 @@ export function go(draft: Draft, node: PassLike, way: Way, came: Came) {
     return ask(draft, node.id, way.why, way.reason)
   }
   if (spent(draft, node, pass)) return
-  const own = overOwn(draft.state, node)
-  if (own) return ask(draft, node.id, "budget", own)
   if (way.go === "critic" && "critic" in node.step && node.step.critic)
     return launch(draft, { ...base, role: "critic", agent: node.step.critic.agent })
   if (way.go === "again") return again(draft, node, activity)

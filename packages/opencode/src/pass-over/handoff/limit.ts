@@ -1,6 +1,14 @@
 import { nodeOf, type BranchNode, type FlowPlan, type PassNode, type PlanScope } from "./plan"
 import type { FlowUsage, RunState } from "./state"
 
+/** A budget that is used up: whose, and in words. */
+export type Used = { of: string; reason: string }
+
+// No step is called so.
+const ofScope = (scope: number) => `#${scope}`
+
+const times = ({ grants }: RunState, of: string) => (grants[of] ?? 0) + 1
+
 const line = (what: string, used: number, most: number) => `the budget of ${most} ${what} is used up (${used})`
 
 /** Whether a scope is another one or lies in it. */
@@ -30,38 +38,42 @@ const wholeRun = ({ usage, open }: RunState): FlowUsage => ({
   passes: usage.passes + Object.values(open).filter(({ type }) => type === "pass").length,
 })
 
-function overIn(plan: FlowPlan, state: RunState, scope: number, { budget, prefix }: PlanScope): string | undefined {
-  const times = state.grants + 1
+function overIn(plan: FlowPlan, state: RunState, scope: number, { budget, prefix }: PlanScope): Used | undefined {
+  const of = ofScope(scope)
+  const often = times(state, of)
   const { tokens, cost, passes } = budget
   if (tokens === undefined && cost === undefined && passes === undefined) return undefined
   const used = scope === 0 ? wholeRun(state) : usedIn(plan, state, scope)
-  const told = (what: string, value: number, most: number) =>
-    `${prefix === "" ? "" : `${prefix.slice(0, -1)}: `}${line(what, value, most)}`
-  if (tokens !== undefined && used.tokens >= tokens * times) return told("tokens", used.tokens, tokens * times)
-  if (cost !== undefined && used.cost >= cost * times) return told("in cost", used.cost, cost * times)
-  if (passes !== undefined && used.passes >= passes * times) return told("passes", used.passes, passes * times)
+  const told = (what: string, value: number, most: number) => ({
+    of,
+    reason: `${prefix === "" ? "" : `${prefix.slice(0, -1)}: `}${line(what, value, most)}`,
+  })
+  if (tokens !== undefined && used.tokens >= tokens * often) return told("tokens", used.tokens, tokens * often)
+  if (cost !== undefined && used.cost >= cost * often) return told("in cost", used.cost, cost * often)
+  if (passes !== undefined && used.passes >= passes * often) return told("passes", used.passes, passes * often)
   return undefined
 }
 
 /**
- * Why a step may begin no other pass: the budget of its flow, or of a flow around that one, is used up; nothing where it
- * may. What a person has granted counts as often as granted.
+ * The budget for which a step may begin no other pass: that of its flow, or of a flow around that one; nothing where it
+ * may. What a person has granted counts as often as granted, and for this budget only.
  */
-export function over(plan: FlowPlan, state: RunState, at: number): string | undefined {
+export function over(plan: FlowPlan, state: RunState, at: number): Used | undefined {
   const here = plan.scopes[at]
   if (!here) return undefined
   return overIn(plan, state, at, here) ?? (here.parent === null ? undefined : over(plan, state, here.parent))
 }
 
-/** Why a step may not go on by its own budget; nothing where it may. */
-export function overOwn(state: RunState, node: PassNode | BranchNode): string | undefined {
-  const times = state.grants + 1
+/** The same for a step's own budget. */
+export function overOwn(state: RunState, node: PassNode | BranchNode): Used | undefined {
+  const often = times(state, node.id)
   const own = node.step.budget
   const spent = state.spent[node.id]
   if (!own || !spent) return undefined
-  if (own.tokens !== undefined && spent.tokens >= own.tokens * times)
-    return `${node.id}: ${line("tokens", spent.tokens, own.tokens * times)}`
-  if (own.cost !== undefined && spent.cost >= own.cost * times)
-    return `${node.id}: ${line("in cost", spent.cost, own.cost * times)}`
+  const told = (text: string) => ({ of: node.id, reason: `${node.id}: ${text}` })
+  if (own.tokens !== undefined && spent.tokens >= own.tokens * often)
+    return told(line("tokens", spent.tokens, own.tokens * often))
+  if (own.cost !== undefined && spent.cost >= own.cost * often)
+    return told(line("in cost", spent.cost, own.cost * often))
   return undefined
 }

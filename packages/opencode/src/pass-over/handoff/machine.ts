@@ -1,11 +1,11 @@
 import { answer } from "./answer"
-import { activityOf, ask, draftOf, end, launch, logged, nodeIn, roleOf, spend, update, type Draft } from "./draft"
+import { activityOf, ask, draftOf, end, logged, nodeIn, roleOf, spend, update, type Draft } from "./draft"
 import { go, type Came } from "./go"
 import { resume, retry, skip } from "./order"
 import type { BranchNode, FlowPlan, PlanNode } from "./plan"
 import { routeBranch, routeCritic, routeFailure, routeWork, unfinished } from "./route"
 import { ENDED, leftKey, type FlowEffect, type FlowInputEntry, type Leave, type PassWork, type RunState } from "./state"
-import { proceed, work } from "./walk"
+import { proceed, review, work } from "./walk"
 import { gateTitle } from "./values"
 
 /**
@@ -21,8 +21,7 @@ function clarified(draft: Draft, node: PlanNode | BranchNode, { work: pass, leav
   update(draft, node.id, { words, back: leave })
   if (node.kind === "gate") return ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))
   if (node.kind === "parallel") return
-  if (pass.repairs === "critic" && "critic" in node.step && node.step.critic)
-    return launch(draft, { node: node.id, role: "critic", agent: node.step.critic.agent, from: leave.agent })
+  if (pass.repairs === "critic" && node.kind === "pass") return review(draft, node)
   work(draft, node)
 }
 

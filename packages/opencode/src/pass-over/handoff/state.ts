@@ -99,6 +99,8 @@ export type GateWork = {
   reason: string
   handoff: number
   from: string
+  /** The budget that is asked about. */
+  budget?: string
 }
 
 export type Work = PassWork | GateWork
@@ -119,8 +121,8 @@ export type Activity = {
   repaired: boolean
   clarified: number
   detoured: number
-  /** It stands still for want of budget: what came back last, or that its work is to begin. */
-  due?: PassWork | "work"
+  /** It stands still for want of budget: what came back last, or that its work or its review is to begin. */
+  due?: PassWork | "work" | "critic"
   /** What people and agents said to it since it began. */
   words: Words[]
   /** What the last specialist left for it: a critic, a detour, whoever answered. */
@@ -170,8 +172,8 @@ export type RunState = {
   usage: FlowUsage
   /** Tokens and cost of each step so far. */
   spent: Record<string, FlowUsage>
-  /** How often a person has granted the budget again. */
-  grants: number
+  /** How often a person has granted a budget again: a step's own by its name, a flow's by its scope. */
+  grants: Record<string, number>
   log: Logged[]
   inputs: Record<string, string>
   paused: boolean
@@ -200,7 +202,7 @@ export const newRun = (inputs: Record<string, string>): RunState => ({
   left: {},
   usage: { passes: 0, tokens: 0, cost: 0 },
   spent: {},
-  grants: 0,
+  grants: {},
   log: [],
   inputs,
   paused: false,

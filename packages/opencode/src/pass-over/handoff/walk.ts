@@ -3,6 +3,7 @@ import { handedBy } from "./chain"
 import {
   activityOf,
   ask,
+  askForBudget,
   close,
   dropAll,
   end,
@@ -15,9 +16,9 @@ import {
   type Draft,
 } from "./draft"
 import { holds } from "./expression"
-import { over } from "./limit"
+import { over, overOwn } from "./limit"
 import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
-import { newActivity, type PassWork, type StepResult } from "./state"
+import { newActivity, type Activity, type StepResult } from "./state"
 import { gateTitle, valuesOf } from "./values"
 
 export type PassLike = PassNode | BranchNode
@@ -34,30 +35,41 @@ export function wanted(draft: Draft, node: PlanNode | BranchNode): boolean | str
 
 /** Begins the work of a step, or its next round: with what a specialist has left for it, where one was asked. */
 export function work(draft: Draft, node: PassLike) {
+  if (spent(draft, node, "work")) return
   const { back } = activityOf(draft, node.id)
   const from = back?.agent ?? handedBy(draft.plan, draft.state, node) ?? draft.plan.originator ?? ORIGINATOR
   launch(draft, { node: node.id, role: "work", agent: node.step.agent, from, ...(back ? { returns: true } : {}) })
 }
 
+/** Begins the review of what the worker left last. */
+export function review(draft: Draft, node: PassNode) {
+  const reviewer = node.step.critic
+  if (!reviewer || spent(draft, node, "critic")) return
+  const from = activityOf(draft, node.id).work?.agent ?? node.step.agent
+  launch(draft, { node: node.id, role: "critic", agent: reviewer.agent, from })
+}
+
+/** Whether a person is asked at a step about a budget already. */
+export const asksForBudget = ({ state }: Draft, node: string) =>
+  Object.values(state.open).some((open) => open.type === "gate" && open.node === node && open.why === "budget")
+
 /**
- * Whether the run's budget is used up. Then a person is asked: once for a step and all of its branches, which stand still
- * where they are until there is an answer.
+ * Whether the budget of the run or of the step is used up. Then a person is asked, about the run's once for a step and
+ * all of its branches. They stand still where they are until there is an answer.
  */
-export function spent(draft: Draft, node: PassLike, pass?: PassWork): boolean {
-  const reason = over(draft.plan, draft.state, node.scope)
-  if (reason === undefined) return false
-  const at = node.kind === "branch" ? node.of : node.id
-  if (node.kind === "branch") update(draft, node.id, { due: pass ?? "work" })
-  const asked = Object.values(draft.state.open).some(
-    (open) => open.type === "gate" && open.node === at && open.why === "budget",
-  )
-  if (!asked) ask(draft, at, "budget", reason)
+export function spent(draft: Draft, node: PassLike, due: NonNullable<Activity["due"]>): boolean {
+  const run = over(draft.plan, draft.state, node.scope)
+  const used = run ?? overOwn(draft.state, node)
+  if (used === undefined) return false
+  const at = run && node.kind === "branch" ? node.of : node.id
+  update(draft, node.id, { due })
+  if (!asksForBudget(draft, at)) askForBudget(draft, at, used)
   return true
 }
 
 function begin(draft: Draft, node: PassLike): void {
   update(draft, node.id, newActivity(node.id))
-  if (!spent(draft, node)) work(draft, node)
+  work(draft, node)
 }
 
 function enterParallel(draft: Draft, node: ParallelNode) {
