@@ -29,6 +29,12 @@ function earlier({ nodes }: FlowPlan, node: PlanNode | BranchNode): PlanNode[] {
 export const stepsOf = ({ nodes }: FlowPlan, name: string): PlanNode[] =>
   nodes.filter(({ id }) => id.startsWith(`${name}.`))
 
+/** What a name in a flow's file stands for: a step, a branch, or all steps of a sub-flow. */
+export function meantBy(plan: FlowPlan, name: string): (PlanNode | BranchNode)[] {
+  const node = nodeOf(plan, name)
+  return node ? [node] : stepsOf(plan, name)
+}
+
 /** The steps whose results go along: those that the flow names, or the nearest one before. */
 export function takesOf(plan: FlowPlan, state: Ran, node: PlanNode | BranchNode): string[] {
   if (node.kind === "parallel") return []

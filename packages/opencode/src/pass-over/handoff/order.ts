@@ -1,8 +1,9 @@
-import { dropAll, nodeIn, skipped, type Draft } from "./draft"
+import { meantBy } from "./chain"
+import { dropAll, skipped, type Draft } from "./draft"
+import type { BranchNode, PlanNode } from "./plan"
 import { finish, proceed } from "./walk"
-import type { PlanNode } from "./plan"
 
-const withBranches = (node: PlanNode) => [
+const withBranches = (node: PlanNode | BranchNode) => [
   node.id,
   ...(node.kind === "parallel" ? node.branches.map((branch) => branch.id) : []),
 ]
@@ -10,21 +11,17 @@ const withBranches = (node: PlanNode) => [
 /** Everything from a step on is undone, so that it is done again. */
 export function retry(draft: Draft, step: string) {
   const { plan, state } = draft
-  const branch = nodeIn(draft, step)
-  const id = branch?.kind === "branch" ? branch.of : step
-  const from = plan.nodes.findIndex((node) => node.id === id)
+  const wanted = meantBy(plan, step).flatMap((node) => (node.kind === "branch" ? [node.of, node.id] : [node.id]))
+  const from = plan.nodes.findIndex(({ id }) => id === wanted[0])
   if (from < 0 || from > state.cursor) return
-  const undone = new Set(
-    plan.nodes
-      .slice(from)
-      .flatMap((node) => [node.id, ...(node.kind === "parallel" ? node.branches.map((each) => each.id) : [])]),
-  )
+  const undone = new Set(plan.nodes.slice(from).flatMap(withBranches))
   dropAll(draft, (node) => undone.has(node))
   for (const each of undone) {
     delete state.results[each]
     delete state.active[each]
-    delete state.skips[each]
   }
+  // What a person left out besides stays left out: nobody has said otherwise.
+  for (const each of wanted) delete state.skips[each]
   state.cursor = from
   state.status = "running"
   state.reason = null
@@ -33,14 +30,14 @@ export function retry(draft: Draft, step: string) {
 
 /** Leaves a step out: the one in work, or one that is still to come. */
 export function skip(draft: Draft, step: string, reason: string) {
-  const node = nodeIn(draft, step)
-  if (!node || draft.state.results[step]) return
-  draft.state.skips[step] = reason
-  if (!draft.state.active[step]) return
-  const own = new Set(node.kind === "branch" ? [step] : withBranches(node))
+  const out = meantBy(draft.plan, step).filter(({ id }) => draft.state.results[id] === undefined)
+  for (const { id } of out) draft.state.skips[id] = reason
+  const node = out.find(({ id }) => draft.state.active[id] !== undefined)
+  if (!node) return
+  const own = new Set(withBranches(node))
   dropAll(draft, (id) => own.has(id))
   for (const id of own) delete draft.state.active[id]
-  finish(draft, node, skipped(draft, step, reason))
+  finish(draft, node, skipped(draft, node.id, reason))
 }
 
 /** What waited for it begins. */

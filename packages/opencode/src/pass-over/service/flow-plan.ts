@@ -1,5 +1,6 @@
 import type { AgentInfo } from "../domain/agent"
 import { PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
+import { meantBy } from "../handoff/chain"
 import { brokenIn, type FlowCatalog } from "../handoff/catalog"
 import type { FlowDefinition } from "../handoff/definition"
 import { meant } from "../handoff/nearest"
@@ -71,16 +72,24 @@ export function inputProblem(flow: FlowDefinition, inputs: Record<string, string
   return missing.length > 0 ? `The flow ${flow.name} also needs: ${missing.join(", ")}.` : undefined
 }
 
+/** What a person may call a step: as the flow's file does, a sub-flow by the name of its step. */
+function stepNames({ nodes, scopes }: FlowPlan): string[] {
+  const steps = nodes.flatMap((node) => [
+    node.id,
+    ...(node.kind === "parallel" ? node.branches.map(({ id }) => id) : []),
+  ])
+  return [...steps, ...scopes.flatMap(({ prefix }) => (prefix === "" ? [] : [prefix.slice(0, -1)]))]
+}
+
 /** Inputs that a state has no use for, in words. */
 export function idle(plan: FlowPlan, state: RunState, input: FlowInputEntry): string | undefined {
   if (input.type === "retry" || input.type === "skip") {
-    const known = plan.nodes.flatMap((node) => [
-      node.id,
-      ...(node.kind === "parallel" ? node.branches.map(({ id }) => id) : []),
-    ])
+    const known = stepNames(plan)
     if (!known.includes(input.step)) return `There is no step "${input.step}".${meant(input.step, known)}`
-    if (input.type === "skip" && state.results[input.step]) return `The step ${input.step} is over already.`
-    if (input.type === "retry" && !state.results[input.step] && !state.active[input.step])
+    const steps = meantBy(plan, input.step)
+    if (input.type === "skip" && steps.every(({ id }) => state.results[id] !== undefined))
+      return `The step ${input.step} is over already.`
+    if (input.type === "retry" && !steps.some(({ id }) => state.results[id] ?? state.active[id]))
       return `The step ${input.step} has not begun yet.`
   }
   if (ENDED.includes(state.status) && input.type !== "retry") return `The run has ended already (${state.status}).`
