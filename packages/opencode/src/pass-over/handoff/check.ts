@@ -179,6 +179,12 @@ function step(each: Step, place: Place, faults: FlowFault[], detours: readonly s
     template(value, { path: [...path, "with", name], scope }, faults)
 }
 
+/** What no reader of YAML or JSON hands on as a name. */
+function unspeakable(value: unknown, path: Path, faults: FlowFault[]) {
+  if (!isRecord(value) || !Object.hasOwn(value, "__proto__")) return
+  faults.push({ path: [...path, "__proto__"], key: true, message: "an input cannot be called __proto__" })
+}
+
 type Steps = { value: Step; index: number }[]
 
 function checkSteps(steps: Steps, inputs: string[], detours: readonly string[], faults: FlowFault[]) {
@@ -203,6 +209,9 @@ export function checkFlow(value: unknown): Checked {
   const rawSteps = Array.isArray(value["steps"]) ? value["steps"] : []
   const rawDetours = Array.isArray(value["detours"]) ? value["detours"] : []
   const inputs = isRecord(value["inputs"]) ? Object.keys(value["inputs"]) : []
+  unspeakable(value["inputs"], ["inputs"], faults)
+  for (const [index, each] of rawSteps.slice(0, 2_000).entries())
+    if (isRecord(each)) unspeakable(each["with"], ["steps", index, "with"], faults)
   const detours = rawDetours.slice(0, 50).map((each, index) => read<Detour>(Detour, each, ["detours", index], faults))
   const ids = detours.flatMap((each) => each?.id ?? [])
   const steps = rawSteps.slice(0, 2_000).map((each, index) => readStep(each, ["steps", index], faults))

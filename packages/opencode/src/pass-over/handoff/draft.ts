@@ -1,5 +1,6 @@
 import { scoreOf } from "./envelope"
 import type { Used } from "./limit"
+import { named } from "./named"
 import { HUMAN, packageID } from "./package"
 import { nodeOf, type BranchNode, type FlowPlan, type PlanNode } from "./plan"
 import { passed } from "./route"
@@ -26,15 +27,15 @@ export const draftOf = (plan: FlowPlan, state: RunState, at: number): Draft => (
   effects: [],
   state: {
     ...state,
-    results: { ...state.results },
-    active: { ...state.active },
-    open: { ...state.open },
+    results: named(state.results),
+    active: named(state.active),
+    open: named(state.open),
     held: [...state.held],
-    counters: { ...state.counters },
-    skips: { ...state.skips },
-    left: { ...state.left },
-    spent: { ...state.spent },
-    grants: { ...state.grants },
+    counters: named(state.counters),
+    skips: named(state.skips),
+    left: named(state.left),
+    spent: named(state.spent),
+    grants: named(state.grants),
     log: [...state.log],
   },
 })

@@ -124,19 +124,23 @@ export function expressionFault(text: string, scope: Scope, wants: "bool" | "any
   }
 }
 
-// CEL keeps whole numbers and fractions apart; `rounds + 1` has to work.
+// CEL keeps whole numbers and fractions apart; `rounds + 1` has to work. It asks a record for its constructor, and that
+// may be a name in a file.
 function native(value: unknown): unknown {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value
   if (Array.isArray(value)) return value.map(native)
   if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, native(inner)]))
+  return new Map(Object.entries(value).map(([key, inner]) => [key, native(inner)]))
 }
+
+const variables = (values: Values) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, native(value)]))
 
 export type Evaluated<T> = { ok: true; value: T } | { ok: false; message: string }
 
 function evaluate(text: string, values: Values): Evaluated<unknown> {
   try {
-    return { ok: true, value: environment.parse(text)(native(values) as Record<string, unknown>) }
+    return { ok: true, value: environment.parse(text)(variables(values)) }
   } catch (error) {
     return { ok: false, message: `${text}: ${short(error)}` }
   }

@@ -10,6 +10,7 @@ import {
   type PassStep,
 } from "./definition"
 import { fill, type Values } from "./expression"
+import { named } from "./named"
 import { meant } from "./nearest"
 
 /** Where the words and conditions of a step are read: its own flow, with that flow's inputs. */
@@ -98,9 +99,9 @@ function place(building: Building, flow: FlowDefinition, inside: Inside) {
     scope,
     guards: [...inside.guards, ...(when === undefined ? [] : [{ text: when, scope }])],
   })
-  const ids: Record<string, string> = building.scopes[scope]?.ids ?? {}
+  const ids = building.scopes[scope]?.ids ?? named<string>()
   // Where a step begins: a sub-flow at its first step.
-  const firsts: Record<string, string> = {}
+  const firsts = named<string>()
   const taken = (takes: readonly string[] | undefined) => takes?.map((id) => `${prefix}${id}`) ?? null
   for (const step of flow.steps) {
     if (building.nodes.length > MOST_NODES) throw new Refused(`the flow has more than ${MOST_NODES} steps`)
@@ -142,7 +143,7 @@ function sub(building: Building, called: Called, inside: Inside) {
     throw new Refused(`the flow "${called.name}" is not in order; pass-over flow validate says why`, called.step)
   const flow = flows.get(called.name)
   if (!flow) throw new Refused(`there is no flow "${called.name}".${meant(called.name, flows.keys())}`, called.step)
-  const missing = required(flow).filter((name) => called.with[name] === undefined)
+  const missing = required(flow).filter((name) => !Object.hasOwn(called.with, name))
   if (missing.length > 0) throw new Refused(`the flow "${called.name}" also needs: ${missing.join(", ")}`, called.step)
   building.scopes.push({ ...scopeOf(flow), prefix: `${called.step}.`, parent: inside.scope, with: called.with })
   // A flow whose handoffs are to be kept is not without them where it is a step of another.
@@ -170,7 +171,7 @@ const scopeOf = (flow: FlowDefinition): PlanScope => ({
   feature: flow.feature ?? null,
   policy: flow.policy ?? {},
   budget: flow.budget ?? {},
-  ids: {},
+  ids: named(),
 })
 
 /** Puts a flow and all its sub-flows together, or says why that cannot be. */

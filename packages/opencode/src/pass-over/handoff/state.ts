@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { OutputStatus } from "../domain/output"
 import { Envelope, type EnvelopeStatus, type Score } from "./envelope"
+import { named } from "./named"
 import { Acknowledgment, PackageContext, type HandoffLog } from "./package"
 import { PhaseResponse, type PhaseDecision } from "./phase"
 
@@ -193,16 +194,16 @@ export const newRun = (inputs: Record<string, string>): RunState => ({
   status: "running",
   reason: null,
   cursor: 0,
-  results: {},
-  active: {},
-  open: {},
+  results: named(),
+  active: named(),
+  open: named(),
   held: [],
-  counters: {},
-  skips: {},
-  left: {},
+  counters: named(),
+  skips: named(),
+  left: named(),
   usage: { passes: 0, tokens: 0, cost: 0 },
-  spent: {},
-  grants: {},
+  spent: named(),
+  grants: named(),
   log: [],
   inputs,
   paused: false,

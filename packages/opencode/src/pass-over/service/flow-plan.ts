@@ -68,7 +68,7 @@ export function inputProblem(flow: FlowDefinition, inputs: Record<string, string
   const known = Object.keys(flow.inputs ?? {})
   const strange = Object.keys(inputs).find((name) => !known.includes(name))
   if (strange !== undefined) return `The flow ${flow.name} has no input "${strange}".${meant(strange, known)}`
-  const missing = required(flow).filter((name) => inputs[name] === undefined || inputs[name].trim() === "")
+  const missing = required(flow).filter((name) => !Object.hasOwn(inputs, name) || !inputs[name]?.trim())
   return missing.length > 0 ? `The flow ${flow.name} also needs: ${missing.join(", ")}.` : undefined
 }
 
