@@ -15,6 +15,30 @@ const environment = new Environment({ limits: LIMITS, homogeneousAggregateLitera
   .registerVariable("flow", "map<string, dyn>")
   .registerVariable("round", "int")
 
+const OPERATORS: Record<string, (left: number, right: number) => number> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": (left, right) => left / right,
+  "%": (left, right) => left % right,
+}
+
+// Numbers that a step left are fractions to CEL, whole or not; a whole number in a condition has to go with them.
+for (const [sign, reckon] of Object.entries(OPERATORS)) {
+  const pairs = ["int|double", "double|int", ...(sign === "%" ? ["double|double"] : [])]
+  for (const pair of pairs)
+    environment.registerOperator(
+      `${pair.replace("|", ` ${sign} `)}: double`,
+      (left: number | bigint, right: number | bigint) => reckon(Number(left), Number(right)),
+    )
+}
+
+// The other way round comes with it.
+environment.registerOperator(
+  "int == double",
+  (left: number | bigint, right: number | bigint) => Number(left) === Number(right),
+)
+
 /** The fields of `steps.<id>`. */
 export const STEP_FIELDS = [
   "status",
@@ -88,6 +112,10 @@ function fault(node: ASTNode, inside: number, scope: Scope): Fault | undefined {
   const at = node.range.start
   if (node.op === "id" && node.args === "steps" && scope.steps === undefined)
     return { message: "what earlier steps left goes along as data (takes), never into the words of a task", at }
+  const asked = node.op === "call" && node.args[0] === "has" ? node.args[1][0] : undefined
+  const given = asked ? member(asked) : undefined
+  if (given && isRoot(given.of, "inputs"))
+    return { message: `an input that is not given is empty; ask inputs.${given.name} != ""`, at }
   if (node.op === "rcall" && node.args[0] === "matches")
     return { message: "matches() is not open here; use contains(), startsWith() or ==", at }
   if (node.op === "rcall" && MACROS.has(node.args[0]) && inside > 0)
@@ -124,17 +152,33 @@ export function expressionFault(text: string, scope: Scope, wants: "bool" | "any
   }
 }
 
-// CEL keeps whole numbers and fractions apart; `rounds + 1` has to work. It asks a record for its constructor, and that
-// may be a name in a file.
+// The evaluator asks a record for its constructor, and that may be a name in a file.
 function native(value: unknown): unknown {
-  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value
   if (Array.isArray(value)) return value.map(native)
   if (typeof value !== "object" || value === null) return value
   return new Map(Object.entries(value).map(([key, inner]) => [key, native(inner)]))
 }
 
-const variables = (values: Values) =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, native(value)]))
+const variables = ({ inputs, steps, flow, round }: Values) => ({
+  inputs: native(inputs),
+  steps: native(steps),
+  flow: native(flow),
+  round: BigInt(round),
+})
+
+/** The steps that a condition names; nothing where that cannot be told before it is evaluated. */
+export function stepsIn(text: string): string[] | undefined {
+  try {
+    const all = [...nodes(environment.parse(text).ast)].map(({ node }) => node)
+    const named = all.flatMap((node) => {
+      const taken = member(node)
+      return taken && isRoot(taken.of, "steps") ? [taken.name] : []
+    })
+    return all.filter((node) => isRoot(node, "steps")).length === named.length ? named : undefined
+  } catch {
+    return undefined
+  }
+}
 
 export type Evaluated<T> = { ok: true; value: T } | { ok: false; message: string }
 

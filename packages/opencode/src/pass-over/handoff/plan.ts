@@ -28,7 +28,7 @@ export type PlanScope = {
   ids: Record<string, string>
 }
 
-type Guard = { text: string; scope: number }
+export type Guard = { text: string; scope: number }
 
 type At = { id: string; scope: number; guards: Guard[] }
 
@@ -82,10 +82,12 @@ class Refused extends Error {
   }
 }
 
+/** What an input is that nobody gives; one that may be left out is empty then, in words and conditions alike. */
 function defaultsOf(flow: FlowDefinition) {
-  const given = Object.entries(flow.inputs ?? {}).flatMap(([name, input]) =>
-    input.default === undefined ? [] : [[name, input.default] as const],
-  )
+  const given = Object.entries(flow.inputs ?? {}).flatMap(([name, input]) => {
+    const value = input.default ?? (input.required === false ? "" : undefined)
+    return value === undefined ? [] : [[name, value] as const]
+  })
   return Object.fromEntries(given)
 }
 

@@ -1,5 +1,5 @@
-import { fill, type Values } from "./expression"
-import { inputsOf, type FlowPlan, type GateNode } from "./plan"
+import { fill, holds, stepsIn, type Evaluated, type Values } from "./expression"
+import { inputsOf, type FlowPlan, type GateNode, type Guard } from "./plan"
 import type { RunState, StepResult } from "./state"
 
 const shown = (result: StepResult): Record<string, unknown> => ({
@@ -16,21 +16,17 @@ const shown = (result: StepResult): Record<string, unknown> => ({
   findings: result.findings,
 })
 
-/** What the conditions and templates of a scope see. */
-export function valuesOf(plan: FlowPlan, state: RunState, scope: number, round = 1): Values {
-  const steps = Object.entries(plan.scopes[scope]?.ids ?? {}).flatMap(([id, node]) => {
-    const result = state.results[node]
+/** Whether a condition of a scope holds. Of a long flow only the steps are looked at that it names. */
+export function holdsIn(plan: FlowPlan, state: RunState, { text, scope }: Guard): Evaluated<boolean> {
+  const ids = plan.scopes[scope]?.ids ?? {}
+  const steps = (stepsIn(text) ?? Object.keys(ids)).flatMap((id) => {
+    const result = Object.hasOwn(ids, id) ? state.results[ids[id] ?? ""] : undefined
     return result ? [[id, shown(result)] as const] : []
   })
-  return {
-    inputs: inputsOf(plan, scope, state.inputs),
-    steps: Object.fromEntries(steps),
-    flow: { name: plan.name },
-    round,
-  }
+  return holds(text, { ...wordsOf(plan, state, scope), steps: Object.fromEntries(steps) })
 }
 
-/** The same for the words of a task: what earlier steps left is never part of them. */
+/** What the words of a task see: what earlier steps left is never part of them. */
 export const wordsOf = (plan: FlowPlan, state: RunState, scope: number, round = 1): Values => ({
   inputs: inputsOf(plan, scope, state.inputs),
   steps: {},

@@ -15,18 +15,17 @@ import {
   update,
   type Draft,
 } from "./draft"
-import { holds } from "./expression"
 import { over, overOwn } from "./limit"
 import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
 import { newActivity, type Activity, type StepResult } from "./state"
-import { gateTitle, valuesOf } from "./values"
+import { gateTitle, holdsIn } from "./values"
 
 export type PassLike = PassNode | BranchNode
 
 /** Whether the conditions of a node hold; a sentence where they cannot be told. */
 export function wanted(draft: Draft, node: PlanNode | BranchNode): boolean | string {
   for (const guard of node.guards) {
-    const held = holds(guard.text, valuesOf(draft.plan, draft.state, guard.scope))
+    const held = holdsIn(draft.plan, draft.state, guard)
     if (!held.ok) return held.message
     if (!held.value) return false
   }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { createFlowScene, leaves, type FlowScene } from "../support/flow"
+import { newRun } from "../../../src/pass-over/handoff/state"
+import { holdsIn } from "../../../src/pass-over/handoff/values"
+import { createFlowScene, leaves, planned, type FlowScene } from "../support/flow"
 
 const every = (scene: FlowScene) => {
   for (const agent of ["scout", "audit", "inspector", "general"])
@@ -283,6 +285,31 @@ test("a condition decides, and what was left out does not count as passed", asyn
   const done = await scene.settled(run)
   expect(done?.state.results).toMatchObject({ a: { skipped: true, passed: false }, b: { passed: true } })
   expect(asked(scene, "scout")).toHaveLength(0)
+})
+
+test("an optional input that is not given is empty, in a condition as in words", async () => {
+  const flow = (when: string) =>
+    `name: x\ninputs: { x: { required: false } }\nsteps:\n  - { id: a, agent: scout, objective: "One <{{ inputs.x }}>", when: 'inputs.x ${when} ""' }\n`
+  for (const [when, skipped] of [
+    ["==", false],
+    ["!=", true],
+  ] as const) {
+    using scene = createFlowScene([flow(when)])
+    every(scene)
+    const done = await scene.settled(await scene.run("x"))
+    expect(done?.state).toMatchObject({ status: "completed", results: { a: { skipped } } })
+    if (!skipped) expect(scene.host.prompts[0]?.text).toContain("One <>")
+  }
+})
+
+test("a condition looks at the steps that it names, however many there are", () => {
+  const steps = Array.from({ length: 200 }, (_, at) => `  - { id: s${at}, agent: scout, objective: Step ${at} }`)
+  const plan = planned(`name: x\nsteps:\n${steps.join("\n")}\n`)
+  const looked = new Set<string | symbol>()
+  const { results, ...rest } = newRun({})
+  const state = { ...rest, results: new Proxy(results, { get: (_all, name) => void looked.add(name) }) }
+  expect(holdsIn(plan, state, { text: "round == 1 || steps.s3.passed", scope: 0 })).toEqual({ ok: true, value: true })
+  expect([...looked]).toEqual(["s3"])
 })
 
 test("inputs that are missing or unknown are refused before anything runs", async () => {

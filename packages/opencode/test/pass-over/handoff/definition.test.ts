@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { SHIPPED_FLOWS } from "../../../src/flow/shipped"
 import { diagramMermaid, diagramText } from "../../../src/pass-over/handoff/diagram"
 import { readCatalog } from "../../../src/pass-over/handoff/catalog"
-import { expressionFault, fill, holds } from "../../../src/pass-over/handoff/expression"
+import { expressionFault, fill, holds, stepsIn } from "../../../src/pass-over/handoff/expression"
 import { inputsOf, planFlow } from "../../../src/pass-over/handoff/plan"
 import { parseFlow } from "../../../src/pass-over/handoff/source"
 import { definitions, planned } from "../support/flow"
@@ -169,6 +169,39 @@ describe("an expression", () => {
     }
     expect(holds("steps.b.passed", values)).toMatchObject({ ok: false })
     expect(holds("inputs.goal", values)).toMatchObject({ ok: false })
+  })
+
+  test("reckons with what a step left as with any number, whole or not", () => {
+    const left = { tokens: 110, cost: 1, rounds: 2, files: ["a", "b"], concerns: { high: 1 } }
+    const yes = [
+      "steps.a.tokens * 1.5 > 10.0",
+      "steps.a.tokens / 4 == 27.5",
+      "steps.a.cost / 2 > 0.4",
+      "steps.a.tokens % 2 == 0",
+      "1.0 + steps.a.rounds == 3",
+      "steps.a.rounds - 1 == steps.a.concerns.high",
+      "steps.a.files[steps.a.rounds - 1] == 'b'",
+      "size(steps.a.files) == steps.a.rounds",
+      "steps.a.rounds in [1, 2]",
+      "round * 1.5 == 1.5 && round + 1 == 2",
+    ]
+    for (const text of yes) {
+      expect(expressionFault(text, scope, "bool")).toBeUndefined()
+      expect(holds(text, { ...values, steps: { a: left } })).toEqual({ ok: true, value: true })
+    }
+  })
+
+  test("names the steps that it looks at, where that can be told", () => {
+    expect(stepsIn('steps.a.passed && steps["b"].rounds > 1 && inputs.goal == "x"')).toEqual(["a", "b"])
+    expect(stepsIn("inputs.goal == 'x'")).toEqual([])
+    expect(stepsIn("steps[inputs.goal].passed")).toBeUndefined()
+    expect(stepsIn("steps.exists(id, id == 'a')")).toBeUndefined()
+  })
+
+  test("that asks whether an input was given is told how: one that was not is empty", () => {
+    expect(expressionFault("has(inputs.goal)", scope, "bool")?.message).toBe(
+      'an input that is not given is empty; ask inputs.goal != ""',
+    )
   })
 
   test("reaches nothing but its values", () => {
