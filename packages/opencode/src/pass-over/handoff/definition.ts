@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { AgentID } from "../domain/id"
 import { leavesProject } from "../domain/log-directory"
 import { InlineOverride } from "../domain/preference"
 import { DurationMs } from "../domain/time"
@@ -10,12 +11,11 @@ export const StepID = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,59}$/, "An id has small letters, digits, dash and underscore, 60 at the most.")
 
-const Agent = z
-  .string()
-  .trim()
+/** Also the agents of the host may be called anything. */
+const Agent = AgentID.trim()
   .min(1)
-  .max(120)
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "This is not an agent's name.")
+  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, "An agent's name is one line of text.")
+  .refine((name) => !name.includes("{{"), "An agent is named as it is: nothing is filled in here.")
 const Words = z.string().trim().min(1).max(20_000)
 const Lines = z.array(Words).max(100)
 

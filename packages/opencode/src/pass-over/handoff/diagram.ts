@@ -25,7 +25,8 @@ const MOST_REASON = 200
 const called = (text: string) => onLine(text, MOST_NAME)
 
 export const what = (node: PlanNode) => {
-  if (node.kind === "pass") return `${node.step.agent}${node.step.critic ? ` ⇄ ${node.step.critic.agent}` : ""}`
+  if (node.kind === "pass")
+    return `${called(node.step.agent)}${node.step.critic ? ` ⇄ ${called(node.step.critic.agent)}` : ""}`
   if (node.kind === "gate") return `a person: ${called(node.step.gate)}`
   return `${node.branches.length} side by side`
 }
@@ -51,7 +52,7 @@ const tally = (result: StepResult | undefined, reader: For) => {
 
 function waitingFor(state: RunState | undefined, id: string, reader: For) {
   const line = (work: Work) => {
-    if (work.type === "pass") return ` — ${work.agent}, round ${work.round}`
+    if (work.type === "pass") return ` — ${called(work.agent)}, round ${work.round}`
     const reason = because(work.reason, reader)
     return ` — waits for a person (${work.why})${reason ? `: ${reason}` : ""}`
   }
@@ -72,7 +73,7 @@ export function diagramText(plan: FlowPlan, state?: RunState, reader: For = "per
       line(node.id, what(node), "  ", node.guards.length > 0),
       ...(node.kind === "parallel"
         ? node.branches.map((branch) =>
-            line(branch.id, branch.step.agent, "    ", branch.guards.length > node.guards.length),
+            line(branch.id, called(branch.step.agent), "    ", branch.guards.length > node.guards.length),
           )
         : []),
     ]),

@@ -84,3 +84,40 @@ test("the one name that no reader keeps is refused", () => {
     "3:31 steps.0.with.__proto__: an input cannot be called __proto__",
   ])
 })
+
+const STEPS = (agent: string) => `name: x\nsteps:\n  - { id: a, agent: ${JSON.stringify(agent)}, objective: One }\n`
+
+test("a flow names any agent that there may be", () => {
+  for (const agent of ["team/reviewer", "my reviewer", "prüfer", "проверяющий", "审阅", "a".repeat(200)])
+    expect(parseFlow(STEPS(agent)).ok).toBe(true)
+  for (const agent of ["", " ", "two\nlines", "a\u0007", "a\u2028b", "a".repeat(201), "{{ inputs.who }}"])
+    expect(parseFlow(STEPS(agent)).ok).toBe(false)
+})
+
+test("what such agents leave has safe file names, each its own", async () => {
+  const agents = [
+    "../../etc/passwd",
+    "проверяющий",
+    "исполнитель",
+    "my reviewer",
+    "my_reviewer",
+    "a".repeat(150),
+    "audit",
+  ]
+  const steps = agents.map((agent, at) => `      - { id: b${at}, agent: ${JSON.stringify(agent)}, objective: One }`)
+  const critic = `  - { id: w, agent: исполнитель, objective: One, critic: { agent: проверяющий, objective: Review } }\n`
+  using made = createFlowScene([`name: x\nsteps:\n  - id: p\n    parallel:\n${steps.join("\n")}\n${critic}`])
+  made.host.agents = async () => ["alice", ...agents].map((name) => ({ name, mode: "subagent" as const }))
+  for (const agent of agents) made.host.script(agent, async (child) => void (await leaves(child)))
+  const run = await made.run("x")
+  expect((await made.settled(run))?.state.status).toBe("completed")
+  const files = [...made.files.written.keys()].filter((path) => path.includes("/handoffs/"))
+  const base = `.opencode/runs/${run.run_id}/x/handoffs/`
+  for (const path of files)
+    expect(path).toMatch(/^\.opencode\/runs\/run_[0-9a-f]+\/x\/handoffs\/[A-Za-z0-9._@-]{1,250}\.json$/)
+  expect(files).toContain(`${base}p.b6-audit.json`)
+  expect(files.filter((path) => path.startsWith(`${base}p.b`))).toHaveLength(agents.length)
+  expect(files.filter((path) => path.startsWith(`${base}w-`))).toHaveLength(2)
+  // Nobody's envelope has become an earlier round of somebody else's.
+  expect(files.filter((path) => /\.\d+\.json$/.test(path))).toEqual([])
+})
