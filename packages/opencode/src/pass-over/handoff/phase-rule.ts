@@ -54,6 +54,8 @@ export function obstacle(response: PhaseResponse): string | undefined {
   if (response.phase === "parallel" && !response.findings.aggregation.overall_passed)
     return `the parallel phase did not pass by its rule (${response.findings.aggregation.rule})`
   if (response.status === "blocked") return "its own status is blocked"
+  if (response.status === "partial" && (response.issues ?? []).length > 0)
+    return "its own status is partial, and it names issues"
   return undefined
 }
 

@@ -12,13 +12,19 @@ const FORMS: Record<Phase, string> = {
     '{"results":[{"task_id":"","type":"","passed":true,"summary":"","details":{}}],"aggregation":{"total":0,"passed":0,"failed":0,"rule":"","overall_passed":true}}',
 }
 
+const DECISION = [
+  '- "decision": "PROCEED" if the work is complete and nothing stands in the way: no conflicts, tests and checks pass.',
+  '  "STOP" if it is there already, would break something, opens a security hole, or tests fail that you cannot mend.',
+  '  "CLARIFY" if the requirements are ambiguous, several ways are valid, or it is for the user to choose.',
+]
+
 /** How a child is to say what the next step has to know. */
 export function answerForm(phase: Phase | undefined, critic: boolean): string[] {
   return [
     "Return with pass_over_return as always. What the next step has to know besides, put into `artifacts` as one",
     'message with role "internal" whose content is JSON: {"handoff": {…}} with any of these fields:',
     '- "context_summary": files, patterns and decisions for the next step, at most 500 tokens, no copied code',
-    ...(phase ? ['- "decision": "PROCEED", "STOP" or "CLARIFY"', `- "findings": ${FORMS[phase]}`] : []),
+    ...(phase ? [...DECISION, `- "findings": ${FORMS[phase]}`] : []),
     '- "artifacts": [{"path":"","type":"spec|code|doc|config","description":""}] for every file that you made',
     '- "open_questions": [{"question":"","priority":"high|medium|low"}]',
     '- "assumptions": [{"assumption":"","why":"","impact_if_wrong":""}]',

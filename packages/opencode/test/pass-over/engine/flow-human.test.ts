@@ -55,6 +55,21 @@ describe("a person is reached, and the run goes on from the answer", () => {
     })
   })
 
+  test("an agent is told when to say which, and PROCEED over work that is not complete goes back once", async () => {
+    using scene = createFlowScene([TWO])
+    const half = { status: "partial", decision: "PROCEED", findings, issues: ["half of it is not looked at"] }
+    plays(scene, "scout", (child) => leaves(child, half), fine)
+    plays(scene, "general", fine)
+    const run = await scene.run("two")
+    expect((await scene.settled(run))?.state.status).toBe("completed")
+    const [first, second] = asked(scene, "scout")
+    expect(first?.text).toContain('"STOP" if it is there already, would break something, opens a security hole')
+    expect(first?.text).toContain('"CLARIFY" if the requirements are ambiguous, several ways are valid')
+    expect(second?.text).toContain("PROCEED is not open: its own status is partial, and it names issues")
+    // Who works in no phase decides nothing of the kind.
+    expect(asked(scene, "general")[0]?.text).not.toContain("CLARIFY")
+  })
+
   test("CLARIFY asks, and the answer goes back to the agent, which works with it", async () => {
     using scene = createFlowScene([TWO])
     const open_questions = [{ question: "Which currency?", priority: "high" }]

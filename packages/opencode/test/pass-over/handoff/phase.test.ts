@@ -189,6 +189,13 @@ describe("the rules", () => {
     expect(checked(response, asksValidation)).toContain("phase")
   })
 
+  test("PROCEED is not open with work that is partial and names issues", () => {
+    expect(checked({ ...response, status: "partial", issues: ["half of it is not done"] })).toEqual(["decision"])
+    expect(checked({ ...response, status: "partial", issues: ["half of it"], decision: "CLARIFY" })).toEqual([])
+    expect(checked({ ...response, status: "partial", issues: [] })).toEqual([])
+    expect(checked({ ...response, status: "complete", issues: ["a warning"] })).toEqual([])
+  })
+
   test("PROCEED is not open with a critical conflict, a failed validation, a failed phase or a blocked status", () => {
     const conflict = { type: "dependency", description: "two routers own /login", severity: "critical" }
     const critical = { ...response, findings: { ...response.findings, conflicts: [conflict] } }
