@@ -19,6 +19,7 @@ import {
 } from "./definition"
 import { expressionFault, holes, type Scope } from "./expression"
 import { meant } from "./nearest"
+import { idleInParallel, idleInPass, twice } from "./no-effect"
 import { clear, measurable } from "./text"
 
 export type Path = (string | number)[]
@@ -125,6 +126,7 @@ function pass(step: Branch | PassStep | Detour, place: Place, faults: FlowFault[
   lines(step.files, below(place, "files"), faults, fine)
   lines(step.success_criteria, below(place, "success_criteria"), faults, criterion)
   lines(step.constraints, below(place, "constraints"), faults, constraint)
+  faults.push(...idleInPass(step, place.path))
   if ("spec_path" in step) template(step.spec_path, below(place, "spec_path"), faults)
   if ("takes" in step) earlier(step.takes, [...place.path, "takes"], place.scope, faults)
   if ("critic" in step) critic(step.critic, place, faults)
@@ -157,6 +159,7 @@ function earlier(ids: readonly string[] | undefined, path: Path, scope: Scope, f
 function parallel(step: ParallelStep, { path, scope }: Place, faults: FlowFault[]) {
   const never = impossible(step.rule, step.parallel)
   if (never) faults.push({ path: [...path, "rule"], message: never })
+  faults.push(...idleInParallel(step, path))
   const seen = new Set<string>()
   for (const [index, branch] of step.parallel.entries()) {
     const at = [...path, "parallel", index]
@@ -221,6 +224,7 @@ export function checkFlow(value: unknown): Checked {
     ids,
     faults,
   )
+  faults.push(...twice(detours.map((each) => each?.id)))
   for (const [index, each] of detours.entries())
     if (each) pass(each, { path: ["detours", index], scope: { steps: known, inputs } }, faults, [])
   template(outline?.feature, { path: ["feature"], scope: { inputs } }, faults)

@@ -16,6 +16,10 @@ const Agent = AgentID.trim()
   .min(1)
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]+$/u, "An agent's name is one line of text.")
   .refine((name) => !name.includes("{{"), "An agent is named as it is: nothing is filled in here.")
+const Model = z
+  .string()
+  .min(1)
+  .refine((name) => !name.includes("{{"), "A model is named as it is: nothing is filled in here.")
 const Words = z.string().trim().min(1).max(20_000)
 const Lines = z.array(Words).max(100)
 
@@ -38,7 +42,7 @@ export const Critic = z.strictObject({
   success_criteria: Lines.optional(),
   constraints: Lines.optional(),
   policy: InlineOverride.optional(),
-  model: z.string().min(1).optional(),
+  model: Model.optional(),
 })
 export type Critic = z.infer<typeof Critic>
 
@@ -75,7 +79,7 @@ export const PassStep = z.strictObject({
     .describe("What it finds is what it is for: its STOP or ESCALATE ends the step as not passed, and the run goes on"),
   budget: StepBudget.optional(),
   policy: InlineOverride.optional(),
-  model: z.string().min(1).optional(),
+  model: Model.optional(),
   timeout_ms: DurationMs.optional(),
   cache: z.boolean().optional(),
   on_failure: Failing.optional(),

@@ -28,6 +28,8 @@ export type Task = {
   request?: PhaseRequest
   handoff: HandoffDraft
   step: PassNode["step"] | BranchNode["step"]
+  /** The most tokens of the handoff that goes in, whoever of the step it goes to. */
+  input_tokens: number | undefined
   settings: PassSettings
 }
 
@@ -221,6 +223,7 @@ export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | 
     ...(request ? { request } : {}),
     handoff,
     step,
+    input_tokens: found.step.budget?.input_tokens,
     settings: settingsOf(context, found.step),
   }
 }

@@ -166,7 +166,7 @@ async function leaveFor(holding: Holding, work: PassWork): Promise<Leave | undef
       return refused(PassOverErrorCode.CONFIG_INVALID, task.fault)
     }
     record.begun(work, task, state)
-    const most = work.role === "work" ? task.step.budget?.input_tokens : undefined
+    const most = task.input_tokens
     const large = most === undefined ? undefined : await tooLarge(world, task, most)
     if (large !== undefined) return refused(PassOverErrorCode.BUDGET_EXCEEDED, large)
     const doing = { work, task, made: [...made], standing: () => standing(holding, work) }

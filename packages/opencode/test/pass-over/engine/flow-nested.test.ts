@@ -188,6 +188,28 @@ test("what goes into a step is bounded where the flow bounds it", async () => {
   expect(scene.host.prompts).toHaveLength(0)
 })
 
+describe("so is what goes to whoever a step needs besides", () => {
+  const flow = (more: string) =>
+    `name: x\ndetours:\n  - { id: d, agent: inspector, objective: Measure }\nsteps:\n  - { id: a, agent: scout, objective: Look, budget: { input_tokens: 200 }, ${more} }\n`
+  const long = { context_summary: `Looked at src/total.ts: ${"the columns of a row, ".repeat(60)}and no more.` }
+  const detour = { recommendation: "DETOUR", next_step_suggestion: "d", reason: "needs numbers" }
+  for (const [name, more, note, agent] of [
+    ["its critic", "critic: { agent: audit, objective: Review }", long, "audit"],
+    ["its detour", "detours: [d]", { ...long, routing: detour }, "inspector"],
+  ] as const)
+    test(name, async () => {
+      using scene = createFlowScene([flow(more)])
+      every(scene)
+      scene.host.script("scout", async (child) => void (await leaves(child, note)))
+      const run = await scene.run("x")
+      await scene.settled(run)
+      expect(await scene.questions(run)).toMatchObject([
+        { why: "failed", question: expect.stringContaining(`x, a: ${agent} did not finish: E015`) },
+      ])
+      expect(scene.host.prompts.map((prompt) => prompt.agent)).toEqual(["scout"])
+    })
+})
+
 describe("the archive of a session", () => {
   const KEPT = "name: kept\narchive: true\nsteps:\n  - { id: a, agent: scout, objective: Look }\n"
   const kept = (scene: FlowScene) =>

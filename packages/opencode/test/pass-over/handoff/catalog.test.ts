@@ -175,7 +175,9 @@ describe("what would be without effect is refused with its line", () => {
   for (const [name, text, expected] of TABLE) test(name, () => expect(faults(text)).toEqual(expected))
 
   test("what has an effect is taken", () => {
-    for (const more of ["on_failure: continue", "weight: 2"]) expect(faults(branch(more))).toEqual([])
+    expect(faults(branch("on_failure: continue"))).toEqual([])
+    const weighed = branch("weight: 2").replace("    parallel:", "    rule: { weighted: 2 }\n    parallel:")
+    expect(faults(weighed)).toEqual([])
     for (const more of ["timeout_ms: 1000", "model: a/b", "policy: { can_modify_files: false }", "files: [a.ts]"])
       expect(faults(detour(more))).toEqual([])
   })

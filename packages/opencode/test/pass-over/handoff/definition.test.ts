@@ -116,6 +116,39 @@ describe("a definition", () => {
     ],
     ["a key twice", `name: x\nname: y\n`, ["2:1 Map keys must be unique"]],
     [
+      "rounds beside a critic",
+      `${HEAD}${STEP}    rounds: 2\n    critic: { agent: audit, objective: Review }\n`,
+      ["8:5 steps.0.rounds: a step with a critic makes as many rounds as its critic has; write it there"],
+    ],
+    [
+      "what only a phase knows",
+      `${HEAD}${STEP}    spec_path: a.md\n    budget: { output_tokens: 5 }\n  - id: p\n    parallel:\n      - { id: q, agent: audit, objective: x, spec_path: a.md }\n`,
+      [
+        "8:5 steps.0.spec_path: only a phase is told of a spec; give the step a `phase`, or name it in `files`",
+        "9:15 steps.0.budget.output_tokens: only a phase has findings to be measured; give the step a `phase`",
+        "12:46 steps.1.parallel.0.spec_path: only a phase is told of a spec; give the step a `phase`, or name it in `files`",
+      ],
+    ],
+    [
+      "a weight that nobody weighs",
+      `${HEAD}  - id: p\n    rule: any\n    parallel:\n      - { id: a, agent: scout, objective: Look, weight: 3 }\n`,
+      ["8:49 steps.0.parallel.0.weight: a weight counts only where the rule is `{ weighted: n }`"],
+    ],
+    [
+      "two detours of one name",
+      `${HEAD}${STEP}detours:\n  - { id: d, agent: scout, objective: A }\n  - { id: d, agent: audit, objective: B }\n`,
+      ['10:11 detours.1.id: the id "d" is there twice'],
+    ],
+    [
+      "an agent and a model to be filled in",
+      `${HEAD}  - { id: a, agent: "{{ inputs.goal }}", objective: x, model: "{{ inputs.goal }}", critic: { agent: b, objective: x, model: "{{ x }}" } }\n`,
+      [
+        "5:21 steps.0.agent: An agent is named as it is: nothing is filled in here.",
+        "5:63 steps.0.model: A model is named as it is: nothing is filled in here.",
+        "5:125 steps.0.critic.model: A model is named as it is: nothing is filled in here.",
+      ],
+    ],
+    [
       "a folder outside of the project",
       `${HEAD}${STEP}run_base: ../runs\n`,
       ['8:11 run_base: Name a folder below the project: "work/runs".'],
