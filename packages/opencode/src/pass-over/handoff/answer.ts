@@ -1,22 +1,12 @@
-import { redone } from "./chain"
-import { activityOf, ask, askForBudget, end, launch, logged, nodeIn, resultOf, update, type Draft } from "./draft"
+import { atGate, inquired } from "./answer-gate"
+import { activityOf, ask, end, logged, nodeIn, resultOf, update, type Draft } from "./draft"
 import { go } from "./go"
-import { over } from "./limit"
-import { answerer } from "./option"
-import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
+import { forget, grant, said, toBranches, told } from "./hear"
+import type { BranchNode, ParallelNode, PassNode, PlanNode } from "./plan"
 import { routeBranch, routeCritic, routeWork, unusable } from "./route"
-import { newActivity, type GateWork, type Leave, type PassWork, type Verdict } from "./state"
-import { asksForBudget, branchOut, finish, proceed, restart, review, start, work } from "./walk"
+import type { GateWork, Leave, PassWork, Verdict } from "./state"
 import { gateTitle } from "./values"
-
-const said = (given: Verdict) => given.note?.trim() || undefined
-
-function told(draft: Draft, node: string, given: Verdict) {
-  const text = said(given)
-  if (text === undefined) return
-  const words = activityOf(draft, node).words
-  update(draft, node, { words: [...words, { by: "person", name: given.by ?? "a person", text }] })
-}
+import { asksForBudget, branchOut, finish, proceed, putTogether, restart, review, start, work } from "./walk"
 
 type Pass = PassNode | BranchNode
 
@@ -89,73 +79,6 @@ function asItIs(draft: Draft, node: Pass, gate: GateWork) {
   onFrom(draft, node, gate, taken)
 }
 
-function forget(draft: Draft, node: PlanNode) {
-  const { state } = draft
-  for (const id of [node.id, ...(node.kind === "parallel" ? node.branches.map((branch) => branch.id) : [])]) {
-    delete state.results[id]
-    delete state.active[id]
-  }
-}
-
-/** What a person said goes to every branch that has begun. */
-function toBranches(draft: Draft, node: PlanNode, given: Verdict) {
-  if (node.kind !== "parallel") return
-  for (const { id } of node.branches) if (draft.state.active[id]) told(draft, id, given)
-}
-
-/** The step that a gate sends back is done again, and everything between it and the gate. */
-function sentBack(draft: Draft, gate: GateNode, given: Verdict) {
-  const { plan, state } = draft
-  const title = gateTitle(plan, state, gate)
-  const target = redone(plan, state, gate)
-  if (!target) return end(draft, "stopped", said(given) ?? `rejected at ${title}`)
-  const from = plan.nodes.indexOf(target)
-  const rounds = state.results[target.id]?.rounds ?? 0
-  for (const node of plan.nodes.slice(from)) forget(draft, node)
-  state.cursor = from
-  const why = { ...given, note: said(given) ?? `Adjustments required at ${title}` }
-  if (target.kind !== "pass") {
-    restart(draft, target)
-    return toBranches(draft, target, why)
-  }
-  update(draft, target.id, { ...newActivity(target.id), round: rounds + 1, base: rounds })
-  told(draft, target.id, why)
-  work(draft, target)
-}
-
-function atGate(draft: Draft, node: GateNode, given: Verdict) {
-  if (given.verdict === "approve") {
-    const summary = [`${gateTitle(draft.plan, draft.state, node)}: approved`, said(given)].filter(Boolean).join(": ")
-    const result = resultOf(draft, activityOf(draft, node.id), {
-      status: "VERIFIED",
-      passed: true,
-      summary,
-      context: { summary },
-      reason: said(given) ?? null,
-    })
-    return finish(draft, node, result)
-  }
-  if (given.verdict === "reject") return sentBack(draft, node, given)
-  told(draft, node.id, given)
-  inquire(draft, node, given)
-}
-
-/** Puts what a person asked at a gate to the agent whose work is looked at. */
-function inquire(draft: Draft, node: GateNode, { by }: Verdict) {
-  const { plan, state } = draft
-  const agent = answerer(plan, state, node)
-  if (!agent) return ask(draft, node.id, "gate", gateTitle(plan, state, node))
-  const used = over(plan, state, node.scope)
-  if (used) return askForBudget(draft, node.id, used)
-  const { words } = activityOf(draft, node.id)
-  const open = words.slice(words.findLastIndex((each) => each.by === "agent") + 1).map(({ text }) => text)
-  const questions = open.length > 0 ? open : ["A person wants to know more before they decide."]
-  launch(draft, { node: node.id, role: "clarify", agent, from: by ?? "human", questions })
-}
-
-const grant = ({ state }: Draft, { budget = "" }: GateWork) =>
-  void (state.grants[budget] = (state.grants[budget] ?? 0) + 1)
-
 /** Goes on where a step stood still for want of budget. */
 function afforded(draft: Draft, node: Pass, gate: GateWork, given: Verdict) {
   told(draft, node.id, given)
@@ -197,6 +120,7 @@ function atParallel(draft: Draft, node: PlanNode, given: Verdict) {
   if (given.verdict === "approve" && result) {
     const reason = letThrough(given)
     draft.state.results[node.id] = { ...result, passed: true, decision: "PROCEED", reason }
+    if (node.kind === "parallel") putTogether(draft, node, { recommendation: "CONTINUE", reason })
     return proceed(draft)
   }
   forget(draft, node)
@@ -235,8 +159,7 @@ function decided(draft: Draft, node: PlanNode | BranchNode, gate: GateWork, give
   if (gate.why === "condition") return atCondition(draft, node, given)
   if (node.kind === "gate" && gate.why === "budget") {
     grant(draft, gate)
-    told(draft, node.id, given)
-    return inquire(draft, node, given)
+    return inquired(draft, node, given)
   }
   // Whoever was to answer a question at the gate did not: the gate is asked again as it is.
   if (node.kind === "gate") return ask(draft, node.id, "gate", gateTitle(draft.plan, draft.state, node))

@@ -1,16 +1,18 @@
-import { scoreOf } from "./envelope"
+import { scoreOf, type Envelope } from "./envelope"
 import type { Used } from "./limit"
 import { named } from "./named"
 import { HUMAN, packageID } from "./package"
 import { nodeOf, type BranchNode, type FlowPlan, type PlanNode } from "./plan"
 import { passed } from "./route"
 import {
+  leftKey,
   newActivity,
   NO_SCORE,
   type Activity,
   type FlowEffect,
   type GateWork,
   type Leave,
+  type LeftBy,
   type PassWork,
   type Role,
   type RunState,
@@ -147,6 +149,14 @@ export function spend(draft: Draft, node: string, leave: Leave) {
   })
   draft.state.usage = add(draft.state.usage)
   draft.state.spent[node] = add(spentOn(draft, node))
+}
+
+/** An envelope that a step leaves; the one before stays as that of an earlier round. */
+export function keep(draft: Draft, work: LeftBy, envelope: Envelope) {
+  const name = leftKey(work)
+  const earlier = draft.state.left[name]
+  draft.state.left[name] = { round: (earlier?.round ?? 0) + 1, envelope }
+  draft.effects.push({ type: "left", work, envelope, ...(earlier ? { earlier } : {}) })
 }
 
 /** What a step comes to, from its worker's last word. */

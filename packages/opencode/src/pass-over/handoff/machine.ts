@@ -1,10 +1,10 @@
 import { answer } from "./answer"
-import { activityOf, ask, draftOf, end, logged, nodeIn, roleOf, spend, update, type Draft } from "./draft"
+import { activityOf, ask, draftOf, end, keep, logged, nodeIn, roleOf, spend, update, type Draft } from "./draft"
 import { go, type Came } from "./go"
 import { resume, retry, skip } from "./order"
 import type { BranchNode, FlowPlan, PlanNode } from "./plan"
 import { routeBranch, routeCritic, routeFailure, routeWork, unfinished } from "./route"
-import { ENDED, leftKey, type FlowEffect, type FlowInputEntry, type Leave, type PassWork, type RunState } from "./state"
+import { ENDED, type FlowEffect, type FlowInputEntry, type Leave, type RunState } from "./state"
 import { proceed, review, work } from "./walk"
 import { gateTitle } from "./values"
 
@@ -31,13 +31,6 @@ function unhelped(draft: Draft, node: PlanNode | BranchNode, came: Came) {
   go(draft, node, routeFailure(node.step, came.leave), came)
 }
 
-function keep(draft: Draft, pass: PassWork, leave: Leave) {
-  const name = leftKey(pass)
-  const earlier = draft.state.left[name]
-  draft.state.left[name] = { round: (earlier?.round ?? 0) + 1, envelope: leave.envelope }
-  draft.effects.push({ type: "left", work: pass, envelope: leave.envelope, ...(earlier ? { earlier } : {}) })
-}
-
 const LOGGED = { completed: "completed", partial: "completed", failed: "failed", aborted: "failed" } as const
 
 function left(draft: Draft, key: string, leave: Leave) {
@@ -47,7 +40,7 @@ function left(draft: Draft, key: string, leave: Leave) {
   draft.state.held = draft.state.held.filter((each) => each !== key)
   spend(draft, pass.node, leave)
   logged(draft, pass.handoff, LOGGED[leave.status])
-  keep(draft, pass, leave)
+  keep(draft, pass, leave.envelope)
   const node = nodeIn(draft, pass.node)
   if (!node) return
   const specialist = pass.role === "clarify" || pass.role === "detour"

@@ -88,8 +88,11 @@ export type PassWork = {
   repairs?: "work" | "critic"
 }
 
-/** A step and its agent. No step has a slash in its id. */
-export const leftKey = ({ node, agent }: Pick<PassWork, "node" | "agent">) => `${node}/${agent}`
+/** Of which step an envelope is, and whose: an agent's, a person's at a gate, of branches that of whoever runs the flow. */
+export type LeftBy = Pick<PassWork, "node" | "agent">
+
+/** No step has a slash in its id. */
+export const leftKey = ({ node, agent }: LeftBy) => `${node}/${agent}`
 
 /** A question to a person that has not been answered. */
 export type GateWork = {
@@ -185,7 +188,7 @@ export type FlowEffect =
   | { type: "ask"; work: GateWork }
   /** Nobody needs its answer any more. */
   | { type: "drop"; work: Work }
-  | { type: "left"; work: PassWork; envelope: Envelope; earlier?: { round: number; envelope: Envelope } }
+  | { type: "left"; work: LeftBy; envelope: Envelope; earlier?: { round: number; envelope: Envelope } }
   | { type: "ended"; status: FlowStatus; reason: string | null }
 
 export const ENDED: readonly FlowStatus[] = ["completed", "stopped", "cancelled"]

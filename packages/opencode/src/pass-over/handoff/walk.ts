@@ -7,6 +7,7 @@ import {
   close,
   dropAll,
   end,
+  keep,
   launch,
   nodeIn,
   ORIGINATOR,
@@ -15,7 +16,9 @@ import {
   update,
   type Draft,
 } from "./draft"
+import type { Routing } from "./envelope"
 import { over, overOwn } from "./limit"
+import { counted } from "./own-envelope"
 import type { BranchNode, GateNode, ParallelNode, PassNode, PlanNode } from "./plan"
 import { newActivity, type Activity, type StepResult } from "./state"
 import { gateTitle, holdsIn } from "./values"
@@ -168,7 +171,7 @@ const vote = ({ branch, result }: Vote) => ({
 const yesOrNo = ({ branch, result }: Vote) => `${branch.step.id} ${result.passed ? "yes" : "no"}`
 
 /** What the branches of a parallel step come to together. */
-function counted(draft: Draft, node: ParallelNode, votes: readonly Vote[]): StepResult {
+function together(draft: Draft, node: ParallelNode, votes: readonly Vote[]): StepResult {
   const findings = aggregate(node.step.rule, votes.map(vote))
   const { passed, total, rule, overall_passed } = findings.aggregation
   const summary = `${passed} of ${total} branches passed (${rule}): ${votes.map(yesOrNo).join(", ")}`
@@ -194,6 +197,14 @@ function counted(draft: Draft, node: ParallelNode, votes: readonly Vote[]): Step
   })
 }
 
+/** A parallel step leaves an envelope too, and another one where a person goes on over it. */
+export function putTogether(draft: Draft, node: ParallelNode, routing: Routing) {
+  const result = draft.state.results[node.id]
+  if (!result) return
+  const by = { node: node.id, agent: draft.plan.originator ?? ORIGINATOR }
+  keep(draft, by, counted(draft, by, { node, result, routing }))
+}
+
 /** Counts the votes once all are in. True where the step is over with it. */
 function settleParallel(draft: Draft, node: ParallelNode): boolean {
   const votes = node.branches.flatMap((branch) => {
@@ -204,11 +215,13 @@ function settleParallel(draft: Draft, node: ParallelNode): boolean {
   // What was asked on behalf of branches that have been left out meanwhile.
   dropAll(draft, (id) => id === node.id)
   const cast = votes.filter(({ result }) => !result.skipped)
-  const result = counted(draft, node, cast)
+  const result = together(draft, node, cast)
   close(draft, node.id, result)
   const stops = cast.filter(({ result }) => result.veto).map(({ branch }) => branch.step.id)
   const fine = cast.length === 0 || result.passed || node.step.on_failure === "continue"
-  if (fine && stops.length === 0) return true
+  const on = fine && stops.length === 0
+  putTogether(draft, node, { recommendation: on ? "CONTINUE" : "ESCALATE", reason: result.summary })
+  if (on) return true
   const reason = [stops.length > 0 ? `${stops.join(", ")} says stop` : "", result.summary].filter(Boolean).join("; ")
   const ends = stops.length === 0 && node.step.on_failure === "stop"
   if (ends) end(draft, "stopped", reason)

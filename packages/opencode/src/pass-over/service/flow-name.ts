@@ -1,3 +1,5 @@
+import { ORIGINATOR } from "../handoff/draft"
+import { HUMAN } from "../handoff/package"
 import type { FlowPlan } from "../handoff/plan"
 import type { PassWork } from "../handoff/state"
 import { agentsOf } from "./flow-plan"
@@ -36,7 +38,7 @@ type Named = Pick<PassWork, "node" | "agent">
  */
 export function marksOf(plan: FlowPlan, hash: Hash): (of: Named) => string | undefined {
   const steps = counted(stepsOf(plan), hash)
-  const agents = counted(agentsOf(plan), hash)
+  const agents = counted([...agentsOf(plan), HUMAN, plan.originator ?? ORIGINATOR], hash)
   const called = (name: string) => {
     const parts = name.split("-")
     const of = (at: number) =>

@@ -3,7 +3,7 @@ import { envelopeFile, type Envelope, type EnvelopeMeta, type EnvelopeVersion } 
 import { homecoming, escalation } from "../handoff/package-view"
 import { packageID, type HandoffDraft, type HandoffPackage } from "../handoff/package"
 import { yaml } from "../handoff/yaml"
-import { leftKey, type FlowEffect, type GateWork, type PassWork, type RunState } from "../handoff/state"
+import { leftKey, type FlowEffect, type GateWork, type LeftBy, type PassWork, type RunState } from "../handoff/state"
 import type { Task } from "../handoff/task"
 import type { Engine } from "./engine"
 import { metaOf } from "./flow-leave"
@@ -88,7 +88,7 @@ const unmade = ({ handoff, from, agent }: PassWork, fault: string, { cursor }: R
 function filing({ hash }: Hashing, run: FlowRun) {
   const handoffs = `${runBase(run)}/${fileKey(run.flow, hash)}/handoffs`
   const mark = marksOf(run.plan, hash)
-  return (work: PassWork, version: EnvelopeVersion = {}) => {
+  return (work: LeftBy, version: EnvelopeVersion = {}) => {
     const meta = metaOf({ hash }, { flow: run.flow, work, at: 0 })
     return `${handoffs}/${envelopeFile(meta, { ...version, mark: mark(work) })}`
   }
@@ -120,10 +120,13 @@ export function createRecord({ engine, files }: FlowWorld, run: FlowRun): FlowRe
     attempt("a package", () => write(`${archive(engine, run)}/${id}.yaml`, whole, yaml))
   }
 
-  const envelope = (value: Envelope, work: PassWork, version: EnvelopeVersion = {}) =>
-    attempt("an envelope", () => write(fileOf(work, version), value))
+  const envelope = (value: Envelope, work: LeftBy, version: EnvelopeVersion = {}) => {
+    const { timestamp } = value.meta
+    const meta = { ...metaOf(engine, { flow: run.flow, work, at: 0 }), timestamp }
+    attempt("an envelope", () => write(fileOf(work, version), { ...value, meta }))
+  }
 
-  const dropped = (work: PassWork) => attempt("a draft", () => files.remove(fileOf(work, { draft: true })))
+  const dropped = (work: LeftBy) => attempt("a draft", () => files.remove(fileOf(work, { draft: true })))
 
   function left({ work, envelope: value, earlier }: LeftEffect) {
     if (earlier) envelope(earlier.envelope, work, { round: earlier.round })
