@@ -3,6 +3,13 @@ export type GitPlace = { git_dir?: string; work_tree?: string; index?: string; c
 
 export class GitError extends Error {
   override readonly name = "GitError"
+  constructor(
+    message: string,
+    /** What it ended with; nothing where it was ended. */
+    readonly code?: number,
+  ) {
+    super(message)
+  }
 }
 
 // Nothing of the user's that runs programs: no hooks, no filters, no file monitor.
@@ -49,14 +56,28 @@ export function spawnGit(place: GitPlace, args: readonly string[], { stdin, time
   })
 }
 
-/** What a git command says, or an error with its last words; also one that has not ended in time. */
-export async function git(place: GitPlace, args: readonly string[], running: Running = {}): Promise<string> {
+export type Said = { code: number; out: string; problem: string }
+
+const failure = (args: readonly string[], { code, problem }: Said) =>
+  new GitError(`git ${args[0]} ended with ${code}: ${problem.trim().slice(-500)}`, code)
+
+/** All that a git command says, for who can go on after some of its errors: any other end than those is thrown. */
+export async function tryGit(
+  place: GitPlace,
+  args: readonly string[],
+  { may, ...running }: Running & { may: readonly number[] },
+): Promise<Said> {
   const child = spawnGit(place, args, running)
   const said = Promise.all([child.stdout.text(), child.stderr.text()])
   const code = await child.exited
   // What it has started may still hold its output open.
   if (child.signalCode !== null) throw new GitError(`git ${args[0]} was ended by ${child.signalCode}`)
   const [out, problem] = await said
-  if (code === 0) return out
-  throw new GitError(`git ${args[0]} ended with ${code}: ${problem.trim().slice(-500)}`)
+  const all = { code, out, problem }
+  if (!may.includes(code)) throw failure(args, all)
+  return all
 }
+
+/** What a git command says, or an error with its last words; also one that has not ended in time. */
+export const git = async (place: GitPlace, args: readonly string[], running: Running = {}): Promise<string> =>
+  (await tryGit(place, args, { ...running, may: [0] })).out

@@ -1,16 +1,14 @@
 import { existsSync } from "node:fs"
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import type { FileChange, FileMode, FileState } from "../pass-over/domain/change/change"
-import { refusePath } from "../pass-over/domain/change/path"
-import { isBinary } from "../pass-over/domain/change/text"
-import { git, spawnGit, type GitPlace } from "./git"
+import { git, type GitPlace } from "./git"
+import { addAll } from "./shadow-add"
 
 /**
  * A repository of ours beside the user's: it photographs trees and never writes into theirs. It borrows the objects
  * that theirs has already.
  */
-export type Shadow = { git_dir: string; top: string }
+export type Shadow = { git_dir: string; top: string; common: string | undefined }
 
 // Every byte as it is: no line endings, no filters, no keywords, whatever the tree's own attributes say.
 const ATTRIBUTES = "* -text -filter -ident -working-tree-encoding -eol\n"
@@ -25,23 +23,50 @@ async function excludes(common: string | undefined): Promise<string> {
   return [theirs, ...(common ? [] : DEPENDENCIES), ...NEVER, ""].join("\n")
 }
 
+let made = 0
+const besides = (path: string) => `${path}.${process.pid}-${(made += 1)}`
+
+/** Another process may be reading it just now, and must not find half of it. */
+async function write(path: string, text: string) {
+  if ((await readFile(path, "utf8").catch(() => undefined)) === text) return
+  const draft = besides(path)
+  await writeFile(draft, text)
+  await rename(draft, path)
+}
+
+const init = (folder: string, git_dir: string) =>
+  git({ cwd: folder }, ["-c", "init.defaultObjectFormat=sha1", "init", "--quiet", "--bare", git_dir])
+
+/** Another process may be making it just now: it is there whole, or not at all. */
+async function makeShadow(folder: string, git_dir: string) {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const draft = besides(git_dir)
+  try {
+    await init(folder, draft)
+    await rename(draft, git_dir)
+  } catch (error) {
+    if (!existsSync(git_dir)) throw error
+    // Where it was left half made, the rest of it is made.
+    if (!existsSync(join(git_dir, "HEAD"))) await init(folder, git_dir)
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
 /** Makes the shadow of a project, or finds it. `common` is the project's own repository, where it has one. */
 export async function openShadow(folder: string, top: string, common: string | undefined): Promise<Shadow> {
   const git_dir = join(folder, "shadow.git")
-  if (!existsSync(join(git_dir, "HEAD"))) {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    await git({ cwd: folder }, ["init", "--quiet", "--bare", git_dir])
-  }
+  if (!existsSync(join(git_dir, "HEAD"))) await makeShadow(folder, git_dir)
   await mkdir(join(git_dir, "info"), { recursive: true })
   await Promise.all([
-    writeFile(join(git_dir, "info/attributes"), ATTRIBUTES),
-    writeFile(join(git_dir, "info/exclude"), await excludes(common)),
-    ...(common ? [writeFile(join(git_dir, "objects/info/alternates"), `${join(common, "objects")}\n`)] : []),
+    write(join(git_dir, "info/attributes"), ATTRIBUTES),
+    write(join(git_dir, "info/exclude"), await excludes(common)),
+    ...(common ? [write(join(git_dir, "objects/info/alternates"), `${join(common, "objects")}\n`)] : []),
   ])
-  return { git_dir, top }
+  return { git_dir, top, common }
 }
 
-const at = ({ git_dir }: Shadow, work_tree: string, index: string): GitPlace => ({
+const at = ({ git_dir }: Shadow, work_tree: string, index: string): GitPlace & { index: string } => ({
   git_dir,
   work_tree,
   index,
@@ -52,22 +77,26 @@ const turns = new Map<string, Promise<unknown>>()
 
 /** One after another: an index takes one writer, and a tree that passes below are made of is photographed for each. */
 function inTurn<T>(index: string, work: () => Promise<T>): Promise<T> {
+  // An index is of this process alone: who holds its lock now was killed.
+  const alone = () => rm(`${index}.lock`, { force: true }).then(work)
   const before = turns.get(index)
-  const mine = before ? before.then(work, work) : work()
+  const mine = before ? before.then(alone, alone) : alone()
   turns.set(index, mine)
   const over = () => void (turns.get(index) === mine && turns.delete(index))
   mine.then(over, over)
   return mine
 }
 
+/** What else belongs into a photograph. */
+export type More = (place: GitPlace & { index: string }, again: () => Promise<void>) => Promise<void>
+
 /** A photograph of a tree: everything in it that git does not ignore, committed or not. */
-export const photograph = (shadow: Shadow, work_tree: string, index: string): Promise<string> =>
+export const photograph = (shadow: Shadow, work_tree: string, index: string, more?: More): Promise<string> =>
   inTurn(index, async () => {
     const place = at(shadow, work_tree, index)
-    await git(place, ["add", "--all", "--ignore-errors", "--", "."]).catch((error: unknown) => {
-      // A file that cannot be read is left out; the others are there.
-      if (!String(error).includes("add ended with 1")) throw error
-    })
+    const all = () => addAll(place, { common: shadow.common, apart: work_tree === shadow.top ? "gone" : "told" })
+    await all()
+    await more?.(place, all)
     return (await git(place, ["write-tree"])).trim()
   })
 
@@ -75,179 +104,25 @@ export const photograph = (shadow: Shadow, work_tree: string, index: string): Pr
 export const restore = (shadow: Shadow, work_tree: string, index: string, tree: string) =>
   inTurn(index, () => git(at(shadow, work_tree, index), ["read-tree", "--reset", "-u", tree]))
 
+/** Makes an index begin with a photograph again, whatever was left of it; the tree itself stays as it is. */
+export const rebegin = (shadow: Shadow, work_tree: string, index: string, tree: string) =>
+  inTurn(index, async () => {
+    const begin = () => git(at(shadow, work_tree, index), ["read-tree", "--reset", tree])
+    await begin().catch(async () => {
+      await rm(index, { force: true })
+      await begin()
+    })
+  })
+
 /** Removes what no photograph knows, ignored files too. */
 export const clean = (shadow: Shadow, work_tree: string, index: string) =>
   inTurn(index, () => git(at(shadow, work_tree, index), ["clean", "-ffdxq"]))
 
-type Entry = {
-  modes: [string, string]
-  objects: [string, string]
-  status: string
-  path: string
-  old_path: string | null
-}
-
-function entries(raw: string): Entry[] {
-  const pieces = raw.split("\0")
-  const found: Entry[] = []
-  for (let at = 0; at < pieces.length - 1;) {
-    const [before = "", after = "", a = "", b = "", status = ""] = (pieces[at] ?? "").slice(1).split(" ")
-    const moved = status.startsWith("R") || status.startsWith("C")
-    const [first = "", second = ""] = [pieces[at + 1], pieces[at + 2]]
-    found.push({
-      modes: [before, after],
-      objects: [a, b],
-      status,
-      path: moved ? second : first,
-      old_path: status.startsWith("R") ? first : null,
-    })
-    at += moved ? 3 : 2
-  }
-  return found
-}
-
-/** The contents of objects, in the order in which they were asked for. */
-async function* contents(shadow: Shadow, objects: readonly string[]): AsyncGenerator<[string, Uint8Array]> {
-  if (objects.length === 0) return
-  const child = spawnGit({ git_dir: shadow.git_dir, cwd: shadow.git_dir }, ["cat-file", "--batch"], {
-    stdin: `${objects.join("\n")}\n`,
+/** The folders of a tree that hold something which a photograph knows. */
+export const folders = (shadow: Shadow, work_tree: string, index: string): Promise<string[]> =>
+  inTurn(index, async () => {
+    const place = at(shadow, work_tree, index)
+    const tree = (await git(place, ["write-tree"])).trim()
+    const out = await git(place, ["ls-tree", "-r", "-d", "-z", "--name-only", tree])
+    return out.split("\0").filter(Boolean)
   })
-  const reader = child.stdout.getReader()
-  let held = new Uint8Array()
-  const more = async () => {
-    const { value, done } = await reader.read()
-    if (done) throw new Error("git cat-file broke off")
-    held = held.length === 0 ? value : Buffer.concat([held, value])
-  }
-  for (const object of objects) {
-    while (!held.includes(10)) await more()
-    const end = held.indexOf(10)
-    const size = Number(Buffer.from(held.subarray(0, end)).toString().split(" ")[2])
-    const parts: Uint8Array[] = [held.subarray(end + 1)]
-    let bytes = held.length - end - 1
-    // Gathered in a list: joining a large content again with every piece of it would take for ever.
-    while (bytes < size + 1) {
-      const { value, done } = await reader.read()
-      if (done) throw new Error("git cat-file broke off")
-      parts.push(value)
-      bytes += value.length
-    }
-    const all = parts.length === 1 ? (parts[0] ?? held) : Buffer.concat(parts)
-    yield [object, all.subarray(0, size)]
-    held = Uint8Array.from(all.subarray(size + 1))
-  }
-  await child.exited
-}
-
-const MODES: readonly string[] = ["100644", "100755", "120000"]
-const isMode = (mode: string): mode is FileMode => MODES.includes(mode)
-
-export type Keep = (contents: readonly { hash: string; content: Uint8Array }[]) => Promise<void>
-
-export type Difference = { files: FileChange[]; notes: string[] }
-
-const BATCH_BYTES = 8 * 1024 * 1024
-
-/** Keeps what is needed of both sides, and tells the state that each object is. */
-async function states(shadow: Shadow, all: readonly Entry[], keep: Keep) {
-  const known = new Map<string, { hash: string; bytes: number; binary: boolean }>()
-  const wanted = new Set(
-    all.flatMap(({ modes, objects }) =>
-      objects.filter((object, side) => isMode(modes[side] ?? "") && !/^0+$/.test(object)),
-    ),
-  )
-  let batch: { hash: string; content: Uint8Array }[] = []
-  let bytes = 0
-  for await (const [object, content] of contents(shadow, [...wanted])) {
-    const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex")
-    known.set(object, { hash, bytes: content.length, binary: isBinary(content) })
-    batch.push({ hash, content })
-    bytes += content.length
-    if (bytes < BATCH_BYTES) continue
-    await keep(batch)
-    batch = []
-    bytes = 0
-  }
-  await keep(batch)
-  return known
-}
-
-export type Comparing = {
-  from: string
-  to: string
-  keep: Keep
-  reason: string
-  /** Paths that are no work of the child's, and what to say of them; an empty word is none. */
-  skip: (path: string) => string | undefined
-}
-
-/** Where a photograph is put together that is of no tree as it is; `index` is that of the tree which begins with it. */
-export const seedPath = (index: string) => `${index}.seed`
-
-export type Asking = { from: string; to: string; index: string; paths: (path: string) => boolean }
-
-/** A photograph in which some paths are as an earlier one has them. */
-export async function asBefore(shadow: Shadow, { from, to, index, paths }: Asking): Promise<string> {
-  const place: GitPlace = { git_dir: shadow.git_dir, cwd: shadow.git_dir, index: seedPath(index) }
-  const raw = await git(place, ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", from, to])
-  const all = entries(raw).filter(({ path }) => paths(path))
-  if (all.length === 0) return to
-  const lines = all.map(({ path, modes: [mode], objects: [object] }) => {
-    const line = /^0+$/.test(object) ? `0 ${object}` : `${mode} ${object}`
-    return `${line}\t${path}\0`
-  })
-  try {
-    await git(place, ["read-tree", to])
-    // What is to go goes first: it may lie where something of the earlier one does.
-    const gone = lines.filter((line) => line.startsWith("0 "))
-    const back = lines.filter((line) => !line.startsWith("0 "))
-    await git(place, ["update-index", "-z", "--index-info"], { stdin: [...gone, ...back].join("") })
-    return (await git(place, ["write-tree"])).trim()
-  } finally {
-    await rm(seedPath(index), { force: true })
-  }
-}
-
-/** What is different between two photographs, with all contents kept. */
-export async function difference(shadow: Shadow, { from, to, keep, reason, skip }: Comparing): Promise<Difference> {
-  if (from === to) return { files: [], notes: [] }
-  const raw = await git({ git_dir: shadow.git_dir, cwd: shadow.git_dir }, [
-    "diff-tree",
-    "-r",
-    "-z",
-    "-M",
-    "--raw",
-    "--no-abbrev",
-    from,
-    to,
-  ])
-  const notes = new Set<string>()
-  const all = entries(raw).filter(({ path, old_path, modes }) => {
-    const why = skip(path) ?? (old_path === null ? undefined : skip(old_path))
-    if (why) notes.add(why)
-    const whole = modes.every((mode) => /^0+$/.test(mode) || isMode(mode))
-    if (!whole) notes.add(`${path} is a repository of its own and was left out`)
-    return why === undefined && whole
-  })
-  const known = await states(shadow, all, keep)
-  const state = (object: string, mode: string): FileState | null => {
-    const found = known.get(object)
-    return found && isMode(mode) ? { hash: found.hash, mode, bytes: found.bytes } : null
-  }
-  const files = all.map(({ path, old_path, modes, objects }): FileChange => {
-    const [old, after] = [state(objects[0], modes[0]), state(objects[1], modes[1])]
-    const link = old?.mode === "120000" || after?.mode === "120000"
-    const bad = refusePath(path) ?? (old_path === null ? undefined : refusePath(old_path))
-    return {
-      path,
-      old_path,
-      old,
-      new: after,
-      binary: objects.some((object) => known.get(object)?.binary === true),
-      reason,
-      confidence: "high",
-      refused: bad ?? (link ? "symbolic links are shown and never written" : null),
-    }
-  })
-  return { files, notes: [...notes] }
-}

@@ -5,7 +5,8 @@ import type { Collected } from "../pass-over/service/port-workspace"
 import type { Home } from "./worktree-home"
 import type { Slot } from "./worktree-pool"
 import { fingerprint, written } from "./worktree-seed"
-import { difference, photograph, type Comparing, type Difference, type Keep } from "./shadow"
+import { photograph, rebegin } from "./shadow"
+import { difference, type Comparing, type Difference, type Keep } from "./shadow-difference"
 
 /** Paths as the project has them, where opencode was opened below the top of its repository. */
 export function localised(found: Difference, top: string, directory: string): Difference {
@@ -14,7 +15,7 @@ export function localised(found: Difference, top: string, directory: string): Di
   const local = (path: string) => relative(below, path)
   const files = found.files.map((file): FileChange => {
     const [path, old_path] = [local(file.path), file.old_path === null ? null : local(file.old_path)]
-    const outside = [path, old_path].some((one) => one?.startsWith(".."))
+    const outside = [path, old_path].some((one) => one === ".." || one?.startsWith("../"))
     return {
       ...file,
       path,
@@ -65,13 +66,24 @@ function notesOf(home: Home, slot: Slot, found: readonly string[]): string[] {
   return [...notes, `written through a link into the project itself: ${listed(names, 5)}`]
 }
 
+/** A tree as its child has left it. */
+async function seen({ shadow }: Home, { root, index, base, left }: Slot): Promise<string> {
+  const again = () => rebegin(shadow, root, index, base)
+  if (left) await again()
+  const take = () => photograph(shadow, root, index)
+  return take().catch(async () => {
+    await again()
+    return take()
+  })
+}
+
 /**
  * What a child has changed in its tree. Where it stands on the work of others the proposal is the whole of it, and there
  * is one only where the child has changed something of its own.
  */
 export async function collect(home: Home, slot: Slot | undefined, keep: Keep): Promise<Collected> {
   if (!slot) return { files: [], notes: ["its tree is gone"] }
-  const compare = comparing(slot, await photograph(home.shadow, slot.root, slot.index), keep)
+  const compare = comparing(slot, await seen(home, slot), keep)
   const whole = await difference(home.shadow, compare)
   const { onto } = slot
   const mine = onto === undefined ? whole : await difference(home.shadow, { ...compare, from: onto })

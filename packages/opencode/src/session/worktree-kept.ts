@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile, rm, writeFile } from "node:fs/promises"
 import { z } from "zod"
 
 /** What has to be known of a tree to tell what its child did there. It outlives the process that filled the tree. */
@@ -31,3 +31,6 @@ export async function recall(root: string): Promise<Kept | undefined> {
     return undefined
   }
 }
+
+/** What an earlier child had is nothing to the next: until its own is known, nothing is. */
+export const forget = (root: string) => rm(keptPath(root), { force: true })

@@ -5,11 +5,14 @@ import type { OwnerID, PassID } from "../pass-over/domain/id"
 import type { Log, Store } from "../pass-over/service/port"
 import type { Worktree } from "../pass-over/service/port-change"
 import type { Workspace } from "../pass-over/service/port-workspace"
-import { clean, photograph, restore, type Keep } from "./shadow"
-import { photographAbove, takeBack, type Above } from "./worktree-above"
-import { recall, remember, type Kept } from "./worktree-kept"
-import { make, sameHead, unmake, type Home, type inOrder } from "./worktree-home"
-import { dependencyFolders, fingerprint, linkFolders, seedConfig, unlinkFolders } from "./worktree-seed"
+import { clean } from "./shadow"
+import type { Keep } from "./shadow-difference"
+import { takeBack } from "./worktree-above"
+import { tidy } from "./worktree-admin"
+import { fill } from "./worktree-fill"
+import { forget, type Kept } from "./worktree-kept"
+import { unmake, type Home, type inOrder } from "./worktree-home"
+import { unlinkFolders } from "./worktree-seed"
 
 export type WorktreeOptions = {
   store: Store
@@ -40,6 +43,8 @@ export type Slot = Kept & {
   index: string
   /** Where somebody wrote through a link is not known of a tree that another process filled. */
   stamps: Map<string, string> | undefined
+  /** It was left by another process, which may have died in the middle of reading it. */
+  left?: boolean
 }
 
 // opencode's instances hold some 65 MB each; one that nobody uses for so long is let go.
@@ -49,17 +54,38 @@ const LAST_IDLE_MS = 10 * 60_000
 // Nothing to do for so long: then a tree can be made ready for the next pass, and nobody waits for it.
 const WARM_MS = 3_000
 
-/** What the work on the trees of one project shares. */
-export type Pool = {
-  options: WorktreeOptions
-  slots: Map<string, Slot>
-  timers: Map<string, ReturnType<typeof setTimeout>>
+/** Where trees stand. It is the same for all projects of a process: those of one repository have their trees together. */
+export type Standings = {
   /** Trees that are being made ready and are nobody's yet. */
   making: Set<string>
   /** Trees that somebody lets go of just now. */
   dropping: Map<string, Promise<void>>
   /** Trees that are kept for a pass which goes on in them. */
   promised: Map<string, PassID>
+  /** Trees whose pass is over and that could not be read. */
+  aside: Set<string>
+}
+
+const standings = new Map<OwnerID, Standings>()
+
+export function standingsOf(owner_id: OwnerID): Standings {
+  const found = standings.get(owner_id) ?? {
+    making: new Set(),
+    dropping: new Map(),
+    promised: new Map(),
+    aside: new Set(),
+  }
+  standings.set(owner_id, found)
+  return found
+}
+
+/** What the work on the trees of one project shares. */
+export type Pool = Standings & {
+  options: WorktreeOptions
+  slots: Map<string, Slot>
+  timers: Map<string, ReturnType<typeof setTimeout>>
+  /** Trees that are being filled for somebody. */
+  filling: Set<string>
   ordered: ReturnType<typeof inOrder>
 }
 
@@ -97,49 +123,6 @@ async function unused({ options, promised }: Pool, next: (directory: string) => 
   }
 }
 
-type Filling = { home: Home; row: Worktree; fresh: boolean; can_modify_files: boolean; above?: Above | undefined }
-
-export async function fill({ options, ordered }: Pool, filling: Filling): Promise<Slot> {
-  const { home, row, fresh, can_modify_files, above } = filling
-  const root = row.directory
-  const index = `${root}.index`
-  const [base, linked] = await Promise.all([
-    ordered(async () => {
-      if (fresh) await unmake(home, root, index)
-      if (fresh) await make(home, root)
-      if (above) return photographAbove(home, above, index)
-      return photograph(home.shadow, home.top, join(home.folder, `top-${process.pid}.index`))
-    }),
-    dependencyFolders(home.top, home.common !== undefined).catch(() => []),
-  ])
-  await restore(home.shadow, root, index, base)
-  await sameHead(home, root, above?.root)
-  seedConfig(home.top, root, options.version)
-  const made = linkFolders(home.top, root, linked)
-  const kept = { base, linked: made, can_modify_files, notes: [] }
-  await remember(root, kept)
-  return { ...kept, row, root, index, stamps: fingerprint(home.top, made) }
-}
-
-/** Takes over the tree of a pass whose process is gone. */
-export async function inherit(
-  { options, slots }: Pool,
-  home: Home,
-  pass_over_id: PassID,
-): Promise<Workspace | undefined> {
-  const { store, owner_id, now, gone } = options
-  const row = (await store.worktrees(home.top)).find((one) => one.pass_over_id === pass_over_id)
-  if (!row || row.owner_id === owner_id || !(await gone(row.owner_id))) return
-  const kept = await recall(row.directory)
-  // It is read at once, and was its child's: nobody applies anything to it any more.
-  const mine = { ...row, owner_id, collected: true, time_used: now() }
-  if (!kept || !(await store.takeWorktree(mine, row))) return
-  const root = row.directory
-  const directory = join(root, relative(home.top, await realpath(options.directory)))
-  slots.set(directory, { ...kept, row: mine, root, index: `${root}.index`, stamps: undefined })
-  return { directory, instead_of: options.directory, linked: kept.linked }
-}
-
 export function drop(pool: Pool, home: Home, row: Worktree): Promise<void> {
   const { dropping } = pool
   const work = remove(pool, home, row).finally(() => dropping.delete(row.directory))
@@ -155,20 +138,6 @@ async function remove({ options, ordered }: Pool, home: Home, row: Worktree) {
   await options.store.dropWorktree(row.directory)
 }
 
-/** What processes left that are gone: their trees are nobody's any more. */
-export async function sweep({ options }: Pool) {
-  const { store, owner_id, now, log } = options
-  for (const row of await store.worktrees()) {
-    if (row.owner_id === owner_id || !(await options.gone(row.owner_id))) continue
-    if (!(await store.takeWorktree({ ...row, owner_id, pass_over_id: null, time_used: now() }, row))) continue
-    const home = { top: row.project, common: row.kind === "git" ? row.project : undefined }
-    await unmake(home, row.directory, `${row.directory}.index`).catch((error: unknown) =>
-      log("warn", "a tree could not be removed", { error: String(error) }),
-    )
-    await store.dropWorktree(row.directory)
-  }
-}
-
 /** Cleans a tree for the next child; one that cannot be cleaned, or that nobody needs for a while, goes. */
 export async function release(pool: Pool, mine: Home, workspace: Workspace) {
   const { options, slots } = pool
@@ -180,6 +149,9 @@ export async function release(pool: Pool, mine: Home, workspace: Workspace) {
   unlinkFolders(slot.root, [...slot.linked, ".opencode/node_modules"])
   try {
     await clean(mine.shadow, slot.root, slot.index)
+    // A tree that git takes for another one is not used again.
+    if (!(await tidy(mine, slot.root, slot.index))) return await drop(pool, mine, slot.row)
+    await forget(slot.root)
   } catch {
     return drop(pool, mine, slot.row)
   }

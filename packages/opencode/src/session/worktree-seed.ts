@@ -59,6 +59,17 @@ export async function dependencyFolders(top: string, isGit: boolean): Promise<st
     .filter((path) => DEPENDENCIES.includes(path.split("/").at(-1) ?? "") && !path.startsWith(".opencode"))
 }
 
+/** The same in the repositories that lie in a project. */
+export async function nestedDependencies(top: string, nested: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    nested.map(async (below) => {
+      const names = await dependencyFolders(join(top, below), true).catch(() => [])
+      return names.map((name) => `${below}/${name}`)
+    }),
+  )
+  return found.flat()
+}
+
 /** Whether a path leads through a link: what is written there lies somewhere else. */
 function leadsAway(tree: string, path: string): boolean {
   const parts = dirname(path).split("/")

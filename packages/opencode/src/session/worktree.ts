@@ -1,4 +1,4 @@
-import { realpath, rm } from "node:fs/promises"
+import { realpath } from "node:fs/promises"
 import { join, relative } from "node:path"
 import type { Pass } from "../pass-over/domain/pass"
 import { valuesOf } from "../pass-over/domain/policy"
@@ -8,21 +8,24 @@ import { closeTree, isLent, lend, type Above } from "./worktree-above"
 import { forgo, promise, reclaim, rootOf, standing } from "./worktree-again"
 import { recall, remember } from "./worktree-kept"
 import { inOrder, openHome, type Home } from "./worktree-home"
-import { difference, photograph } from "./shadow"
+import { photograph } from "./shadow"
+import { difference } from "./shadow-difference"
+import { keepBorrowed } from "./shadow-own"
 import { collect, collectedAt, localised } from "./worktree-collect"
 import {
   claim,
   createWarmer,
   drop,
-  fill,
-  inherit,
   release,
-  sweep,
+  standingsOf,
   type Claim,
   type Pool,
   type Slot,
   type WorktreeOptions,
 } from "./worktree-pool"
+import { fill } from "./worktree-fill"
+import { dropAll, inherit, setAside, sweep } from "./worktree-left"
+import { enter, leave, nestedOf, photographTop } from "./worktree-top"
 
 type Opening = Claim & {
   pass: Pass
@@ -34,20 +37,24 @@ type Opening = Claim & {
 
 /** Puts the work that its child stands on into a tree, and remembers how it is then: what comes after is the child's. */
 async function grounded(home: Home, slot: Slot, notes: string[]): Promise<Slot> {
-  return { ...slot, notes, onto: await photograph(home.shadow, slot.root, slot.index) }
+  const onto = await photograph(home.shadow, slot.root, slot.index)
+  await keepBorrowed(home.shadow, slot.base, onto)
+  return { ...slot, notes, onto }
 }
 
 /** Fills a tree from the one that it is made of as that is now, for a pass that has its row. */
 async function open(pool: Pool, home: Home, opening: Opening): Promise<Workspace> {
   const { row, fresh, pass, from, above } = opening
-  const { options, slots, timers } = pool
+  const { options, slots, timers, filling } = pool
   const { can_modify_files } = valuesOf(pass)
   const may = opening.may ?? can_modify_files
   clearTimeout(timers.get(row.directory))
   timers.delete(row.directory)
+  filling.add(row.directory)
   try {
     const empty = await fill(pool, { home, row, fresh, can_modify_files: may, above })
-    const directory = join(empty.root, relative(home.top, await realpath(options.directory)))
+    const below = relative(home.top, await realpath(options.directory))
+    const directory = join(empty.root, below)
     const again = await from?.fill(directory)
     const onto = await opening.fill?.(directory)
     const slot = onto ? await grounded(home, empty, onto) : again ? { ...empty, notes: again } : empty
@@ -58,10 +65,20 @@ async function open(pool: Pool, home: Home, opening: Opening): Promise<Workspace
     const place = above
       ? { instead_of: above.directory, project: options.directory }
       : { instead_of: options.directory }
-    return { directory, ...place, linked: slot.linked, ...(again ? { again } : {}), ...(onto ? { onto } : {}) }
+    const nested = nestedOf(home, below)
+    return {
+      directory,
+      ...place,
+      linked: slot.linked,
+      ...(nested.length > 0 ? { nested } : {}),
+      ...(again ? { again } : {}),
+      ...(onto ? { onto } : {}),
+    }
   } catch (error) {
     await drop(pool, home, row).catch(() => {})
     throw error
+  } finally {
+    filling.delete(row.directory)
   }
 }
 
@@ -111,15 +128,15 @@ function createTaking(trees: Trees): Taking {
       const mine = await known()
       const root = of === undefined ? undefined : await rootOf(pool, mine, of)
       if (root !== undefined) return photograph(mine.shadow, root, `${root}.index`)
-      return pool.ordered(() => photograph(mine.shadow, mine.top, join(mine.folder, `top-${process.pid}.index`)))
+      return pool.ordered(() => photographTop(mine))
     },
   }
 }
 
 function createTrees(trees: Trees): Workspaces {
   const { pool, known, warmer } = trees
-  const { options, slots, timers } = pool
-  const { store, owner_id } = options
+  const { options, slots } = pool
+  const { store } = options
   return {
     ...createTaking(trees),
 
@@ -162,15 +179,16 @@ function createTrees(trees: Trees): Workspaces {
 
     release: async (workspace) => release(pool, await known(), workspace),
 
+    setAside: (workspace) => setAside(pool, workspace),
+
     expect: () => warmer.expect(),
 
     async close() {
       await warmer.stop()
       if (!trees.opened()) return
       const mine = await known()
-      for (const timer of timers.values()) clearTimeout(timer)
-      for (const row of await store.worktrees(mine.top)) if (row.owner_id === owner_id) await drop(pool, mine, row)
-      await rm(join(mine.folder, `top-${process.pid}.index`), { force: true })
+      await dropAll(pool, mine)
+      await leave(mine, pool)
     },
   }
 }
@@ -179,15 +197,25 @@ function createTrees(trees: Trees): Workspaces {
 export function createWorkspaces(options: WorktreeOptions): Workspaces {
   const pool: Pool = {
     options,
+    ...standingsOf(options.owner_id),
     slots: new Map(),
     timers: new Map(),
-    making: new Set(),
-    dropping: new Map(),
-    promised: new Map(),
+    filling: new Set(),
     ordered: inOrder(),
   }
   let home: Promise<Home> | undefined
-  const known = () => (home ??= openHome(options))
+  const known = () => (home ??= opening())
+  async function opening() {
+    try {
+      const mine = await openHome(options)
+      enter(mine, pool)
+      return mine
+    } catch (error) {
+      // What stood in its way may be gone the next time.
+      home = undefined
+      throw error
+    }
+  }
   const opened = () => home !== undefined
   return createTrees({ pool, known, opened, warmer: createWarmer(pool, known), of: undefined })
 }

@@ -57,6 +57,8 @@ export type Live = {
   run: Run
   report?: Report
   workspace?: Workspace
+  /** What it changed there could not be read. */
+  unread?: boolean
   recorder?: Recorder
   /** What it waits for, in words, while it waits for a person or its turn. */
   waiting?: string | undefined

@@ -15,6 +15,8 @@ export type Workspace = {
   project?: string
   /** Folders of dependencies that are the user's own, reached through links. */
   linked: readonly string[]
+  /** Repositories that lie in the project, as far as they are known: in a tree they are plain files. */
+  nested?: readonly string[]
   /** What could not be brought back into it of an earlier pass's work; nothing where it began anew. */
   again?: readonly string[]
   /** What could not be put into it of the work that it stands on; nothing where it stands on the tree above alone. */
@@ -68,6 +70,8 @@ export type Workspaces = {
   collect(workspace: Workspace): Promise<Collected>
   /** Gives a tree back: it is cleaned and kept for the next child, or removed. */
   release(workspace: Workspace): Promise<void>
+  /** Leaves a tree of a pass that is over as it is, because it could not be read. `left` has it again at the next start. */
+  setAside(workspace: Workspace): Promise<void>
   /** A pass is over, and another may come: when nothing goes on for some seconds, a tree is made ready for it. */
   expect(): void
   /** The tree of a pass whose process is gone, taken over; nothing where it had none, or somebody else has it. */
@@ -75,8 +79,8 @@ export type Workspaces = {
   /** A photograph of the user's own tree, and what is different between two of them. */
   snapshot(): Promise<string>
   between(from: string, to: string): Promise<Collected>
-  /** Removes the trees of processes that are gone, whatever project they were of. */
+  /** Removes the trees of processes that are gone, whatever project they were of, but those that are still to be read. */
   sweep(): Promise<void>
-  /** Removes all trees of this process. */
+  /** Removes the trees that this project has in this process, but those that could not be read. */
   close(): Promise<void>
 }

@@ -360,6 +360,7 @@ function trees(standing: Standing) {
     },
     collect: async () => ({ files: [], notes: [] }),
     release: async () => {},
+    setAside: async () => {},
     expect: () => {},
     left: async () => undefined,
     snapshot: async () => "",

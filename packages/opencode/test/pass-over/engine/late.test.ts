@@ -37,6 +37,7 @@ function slowTrees(after: (ms: number, run: () => void) => unknown, takes_ms: nu
       seen.released += 1
       seen.releasedWhileRead ||= reading.now > 0
     },
+    setAside: async () => {},
     expect: () => {},
     left: async () => undefined,
     standing: async () => "unknown",

@@ -133,7 +133,10 @@ export async function observe(deps: RunDeps, live: Live): Promise<Observed | und
   return { origin: "isolated", files: named, ...found, directory, target: instead_of }
 }
 
-/** Gives the place back, once nothing runs or is read there any more. It never throws and is not waited for. */
+/**
+ * Gives the place back, once nothing runs or is read there any more; one that could not be read stays as it is. It never
+ * throws and is not waited for.
+ */
 export async function leavePlace(deps: RunDeps, live: Live) {
   const { workspace, pass } = live
   const { isolation } = valuesOf(pass)
@@ -143,7 +146,7 @@ export async function leavePlace(deps: RunDeps, live: Live) {
   try {
     if (pass.child_session_id) await deps.host.stop(pass.child_session_id).catch(() => {})
     await deps.taking.get(pass.id)
-    await deps.workspaces.release(workspace)
+    await (live.unread ? deps.workspaces.setAside(workspace) : deps.workspaces.release(workspace))
   } catch (error) {
     deps.log("warn", "a tree could not be given back", { directory: workspace.directory, error: String(error) })
   }
@@ -174,6 +177,17 @@ const ONTO =
 const AGAIN =
   "It is the project as it is now, with what you had changed before on top, where it still fits. All of it together comes back as the new proposal."
 
+const MOST_NAMED = 10
+
+/** Who looks for the history of a repository that lies in the project finds none. */
+function plain({ nested = [] }: Workspace): string {
+  if (nested.length === 0) return ""
+  const names = `${nested.slice(0, MOST_NAMED).join(", ")}${nested.length > MOST_NAMED ? " and others" : ""}`
+  return nested.length === 1
+    ? ` ${names} is a git repository of its own in the project; here it is plain files, without its history.`
+    : ` ${names} are git repositories of their own in the project; here they are plain files, without their history.`
+}
+
 /** A prompt as a child in a tree of its own has to read it. */
 export function localised(text: string, workspace: Workspace | undefined): string {
   if (!workspace) return text
@@ -184,7 +198,7 @@ export function localised(text: string, workspace: Workspace | undefined): strin
   return [
     translate(text, elsewhere(workspace), workspace.directory),
     "",
-    `You work in a copy of the project, ${workspace.directory}. What you change there comes back as a proposal.${links}`,
+    `You work in a copy of the project, ${workspace.directory}. What you change there comes back as a proposal.${links}${plain(workspace)}`,
     ...(workspace.again ? [AGAIN, ...workspace.again.map((note) => `- ${note}`)] : []),
     ...(workspace.onto ? [ONTO, ...workspace.onto.map((note) => `- ${note}`)] : []),
   ].join("\n")

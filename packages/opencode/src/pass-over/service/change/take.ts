@@ -74,7 +74,7 @@ function below(there: readonly FileChange[], path: string): Partial<FileChange> 
 
 type Making = Pick<ChangeSet, "directory" | "origin" | "files" | "notes">
 
-async function save(deps: ChangeDeps, pass: Pass, making: Making): Promise<ChangeSet> {
+export async function save(deps: ChangeDeps, pass: Pass, making: Making): Promise<ChangeSet> {
   const change: ChangeSet = {
     change_id: deps.ids.make("chg"),
     pass_over_id: pass.id,
