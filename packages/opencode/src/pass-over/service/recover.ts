@@ -6,7 +6,7 @@ import type { Pass } from "../domain/pass"
 import type { Failure } from "../domain/retry"
 import { NO_USAGE } from "../domain/run"
 import { conclude, stamped, surely, unmakeable, type Facts } from "./conclude"
-import { takeLeft } from "./change/left"
+import { readAside, takeLeft } from "./change/left"
 import { bring, delivered } from "./deliver"
 import type { Engine, Project } from "./engine"
 import { madeAbove } from "./lineage"
@@ -179,10 +179,7 @@ async function read(engine: Engine, project: Project, { pass, outcome }: Unread)
   if (pass.child_session_id === null) return false
   const messages = await messagesOf(project, pass.child_session_id)
   const report = await engine.store.staged(pass.id)
-  const taken = await takeLeft(engine, project, pass).catch((error: unknown) => {
-    engine.log("warn", "what it changed could not be taken", { pass_over_id: pass.id, error: String(error) })
-    return undefined
-  })
+  const taken = await takeLeft(engine, project, pass)
   // Whoever ended it has said why; of one that was interrupted nobody could.
   const why = (await engine.store.attempts(pass.id)).at(-1)?.error_message ?? "the opencode that ran it has ended"
   const { completed_at = engine.clock.now(), wall_time_ms, subagent_compute_ms } = outcome.output.metadata
@@ -275,6 +272,7 @@ async function arrived(engine: Engine, project: Project, pass: Pass): Promise<bo
 /** What a project finds when it is opened: outcomes to complete, results to bring. Never throws. */
 export async function resume(engine: Engine, project: Project, alive: Alive) {
   try {
+    await readAside(engine, project)
     await readAll(engine, project)
     await bringAll(engine, project, alive)
   } catch (error) {

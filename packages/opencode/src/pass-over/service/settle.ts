@@ -8,6 +8,7 @@ import { autoApply, barred } from "./change/auto"
 import { changesOf } from "./change/deps"
 import { observe } from "./change/place"
 import { takeChanges } from "./change/take"
+import { tellUnread } from "./change/unread"
 import { conclude, modeOf, surely, unmade, unmakeable, type Facts, type Taken } from "./conclude"
 import { madeAbove } from "./lineage"
 import { endAttempt, type Live, type RunDeps } from "./live"
@@ -141,6 +142,7 @@ function taking(deps: RunDeps, live: Live): Promise<{ of: Taken | undefined }> {
 /** What it changed and wants changed. An outcome never fails because of it. */
 async function changed(deps: RunDeps, live: Live): Promise<Taken | undefined> {
   const files = changesOf(deps)
+  const { workspace } = live
   if (!files) return
   try {
     return await takeChanges(files, live.pass, {
@@ -149,8 +151,15 @@ async function changed(deps: RunDeps, live: Live): Promise<Taken | undefined> {
       barred: (some) => barred(files, live.pass, some, deps.mayEdit),
     })
   } catch (error) {
-    deps.log("error", "changes could not be recorded", { pass_over_id: live.pass.id, error: String(error) })
-    return
+    const failed = (error: unknown) =>
+      deps.log("error", "changes could not be recorded", { pass_over_id: live.pass.id, error: String(error) })
+    failed(error)
+    if (!workspace) return
+    live.unread = true
+    return await tellUnread(files, live.pass, { workspace, error }).catch((again: unknown) => {
+      failed(again)
+      return undefined
+    })
   }
 }
 

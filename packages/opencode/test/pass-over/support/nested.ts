@@ -5,6 +5,7 @@ import { applyAndVerify, changeOf, preview, review } from "../../../src/pass-ove
 import type { Permit } from "../../../src/pass-over/service/change/apply"
 import { keep } from "../../../src/pass-over/service/change/blob"
 import { changesOf, type ChangeDeps } from "../../../src/pass-over/service/change/deps"
+import { isUnread } from "../../../src/pass-over/service/change/unread"
 import type { Project } from "../../../src/pass-over/service/engine"
 import type { Runner } from "../../../src/pass-over/service/runner"
 import type { Pass } from "../../../src/pass-over/domain/pass"
@@ -150,7 +151,11 @@ export function createNestedWorld(files: Record<string, string>, options: Nested
       scripts.push({ agent, script })
       const runner = await begin(project, { agent: "alice", session_id: "ses_root" }, { to: agent, ask })
       await Promise.race([runner.outcome, failed.promise])
-      const held = async () => (await engine.store.worktrees()).some((row) => row.pass_over_id === runner.pass.id)
+      const held = async () => {
+        const row = (await engine.store.worktrees()).find(({ pass_over_id }) => pass_over_id === runner.pass.id)
+        // One that could not be read stays.
+        return row !== undefined && !(row.collected && isUnread((await engine.store.changes(runner.pass.id)).at(-1)))
+      }
       while (await held()) await Bun.sleep(5)
       return runner
     },

@@ -4,6 +4,7 @@ import type { Taken } from "../conclude"
 import type { Engine, Project } from "../engine"
 import { attributed } from "./attribute"
 import { changesOf, type ChangeDeps } from "./deps"
+import { isUnread, READ_LATER, tellUnread } from "./unread"
 import { exactly, summaryOf, takeChanges, type Observed } from "./take"
 
 /** What was taken before its process ended, as it was taken. */
@@ -35,17 +36,43 @@ async function take(engine: Engine, project: Project, pass: Pass): Promise<Taken
   if (!deps) return
   const { workspaces } = project
   const known = await engine.store.changes(pass.id)
-  if (known.length > 0) return again(deps, known)
+  const read = known.filter((change) => !isUnread(change))
+  if (read.length > 0) return again(deps, read)
   const report = await engine.store.staged(pass.id)
   const workspace = await workspaces?.left(pass.id)
-  if (!workspace || !workspaces) return takeChanges(deps, pass, { report, observed: undefined })
-  try {
+  if (!workspace || !workspaces) {
+    return known.length > 0 ? again(deps, known) : takeChanges(deps, pass, { report, observed: undefined })
+  }
+  const collecting = async () => {
     const { files, shared: _known, ...found } = await workspaces.collect(workspace)
     const { directory, instead_of } = workspace
     const named = await attributed(engine.store, pass, { directory, files })
-    const observed: Observed = { origin: "isolated", files: named, ...found, directory, target: instead_of }
-    return await takeChanges(deps, pass, { report, observed })
-  } finally {
-    await workspaces.release(workspace)
+    const notes = known.length > 0 ? [READ_LATER, ...found.notes] : found.notes
+    const observed: Observed = { origin: "isolated", files: named, ...found, notes, directory, target: instead_of }
+    return takeChanges(deps, pass, { report, observed })
+  }
+  try {
+    const taken = await collecting()
+    await workspaces.release(workspace).catch(failed(engine, pass, "a tree could not be given back"))
+    return taken
+  } catch (error) {
+    failed(engine, pass, "what it changed could not be taken")(error)
+    await workspaces.setAside(workspace)
+    return tellUnread(deps, pass, { workspace, error })
+  }
+}
+
+const failed =
+  ({ log }: Engine, { id }: Pass, what: string) =>
+  (error: unknown) =>
+    log("warn", what, { pass_over_id: id, error: String(error) })
+
+/** Reads what could not be read at an earlier start. It never throws. */
+export async function readAside(engine: Engine, project: Project) {
+  for (const { pass_over_id } of project.workspaces ? await engine.store.worktrees() : []) {
+    const pass = pass_over_id === null ? undefined : await engine.store.find(pass_over_id)
+    if (pass?.directory !== project.directory) continue
+    if (!isUnread((await engine.store.changes(pass.id)).at(-1))) continue
+    await takeLeft(engine, project, pass).catch(failed(engine, pass, "what it changed could still not be taken"))
   }
 }
