@@ -3,7 +3,9 @@ import { open } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { ContextFile } from "../pass-over/domain/context"
 import { redact, secretFile } from "../pass-over/domain/secret"
+import { once } from "remeda"
 import { createIgnored, type Ignored } from "./ignored"
+import { trackedIn } from "./shadow-tracked"
 
 // Larger files go along by their beginning and their end; the child can read the piece that it needs.
 const LARGE = 512 * 1024
@@ -51,7 +53,16 @@ async function sparse(path: string, size: number): Promise<string> {
   return `${head.toWellFormed()}\n[…] (about ${size - HEAD - TAIL} bytes are not shown)\n${tail.toWellFormed()}`
 }
 
-async function readFile(path: string, directory: string, skip: Ignored | undefined): Promise<ContextFile | undefined> {
+/** Whether an ignored path is left out after all: what git tracks is the project's, whatever its ignore files say. */
+type Skip = (path: string) => Promise<boolean>
+
+function createSkip(directory: string): Skip {
+  const ignored: Ignored = createIgnored(directory)
+  const tracked = once(async () => new Set(await trackedIn(directory)))
+  return async (path) => ignored(path) && !(await tracked()).has(path)
+}
+
+async function readFile(path: string, directory: string, skip: Skip | undefined): Promise<ContextFile | undefined> {
   const wanted = isAbsolute(path) ? path : join(directory, path)
   const [real, root] = [realpathSync(resolve(wanted)), realpathSync(directory)]
   const name = relative(root, real).split(sep).join("/")
@@ -60,7 +71,7 @@ async function readFile(path: string, directory: string, skip: Ignored | undefin
   const found = statSync(real)
   if (!found.isFile()) return { path: name }
   const metadata = { size_bytes: found.size, last_modified: Math.round(found.mtimeMs), is_binary: false }
-  if (skip?.(name)) return { path: name, metadata }
+  if (await skip?.(name)) return { path: name, metadata }
   const small = found.size <= SMALL ? readFileSync(real) : undefined
   const head = small?.subarray(0, SNIFF) ?? (await piece(real, 0, SNIFF))
   if (binary(head)) return { path: name, metadata: { ...metadata, is_binary: true } }
@@ -77,11 +88,11 @@ export async function readFiles(
   directory: string,
   found: readonly string[] = [],
 ): Promise<ContextFile[]> {
-  const ignored = createIgnored(directory)
+  const skips = createSkip(directory)
   const nobody = new Set(found)
   return Promise.all(
     paths.map(async (path) => {
-      const skip = nobody.has(path) ? ignored : undefined
+      const skip = nobody.has(path) ? skips : undefined
       return (await readFile(path, directory, skip).catch(() => undefined)) ?? { path }
     }),
   )

@@ -3,7 +3,7 @@ import { dirname, join, posix, relative, sep } from "node:path"
 import ignore, { type Ignore } from "ignore"
 import { once } from "remeda"
 
-/** Whether a project's ignore files leave a path out. */
+/** Whether a project's ignore files leave a path out. What git tracks is never ignored, whatever they say. */
 export type Ignored = (path: string) => boolean
 
 // Made once: to make its patterns takes longer than to ask them.
@@ -43,7 +43,7 @@ export function createIgnored(directory: string): Ignored {
     return known.get(folder)
   }
   return (local) => {
-    if (local.startsWith("..") || local.startsWith("/")) return true
+    if (/^(?:\.\.)?(?:\/|$)/.test(local)) return true
     if (always().ignores(local)) return true
     const path = posix.join(place().prefix, local)
     let verdict = false

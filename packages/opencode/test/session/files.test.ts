@@ -98,6 +98,19 @@ describe("a file of the project", () => {
     expect((await read("dist/out.js", ["dist/out.js"]))?.content).toBeUndefined()
     expect((await read("src/a.ts", ["src/a.ts"]))?.content).toBeDefined()
   })
+
+  test("that is tracked is not ignored, whatever the ignore files say", async () => {
+    expect((await read("src/made.gen.ts", ["src/made.gen.ts"]))?.content).toBeUndefined()
+    run("add", "-f", "src/made.gen.ts")
+    expect((await read("src/made.gen.ts", ["src/made.gen.ts"]))?.content).toBe("made")
+    run("rm", "-q", "--cached", "src/made.gen.ts")
+    expect((await read("src/made.gen.ts", ["src/made.gen.ts"]))?.content).toBeUndefined()
+  })
+
+  test("may have a name that begins with two dots", async () => {
+    write("..rc", "mine")
+    expect((await read("..rc", ["..rc"]))?.content).toBe("mine")
+  })
 })
 
 test("ignore files hold for their folders, and a deeper one may take back what one above it said", () => {
