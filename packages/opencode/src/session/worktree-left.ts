@@ -55,7 +55,10 @@ export async function sweep({ options }: Pool) {
   }
 }
 
-/** Removes what this pool has: what others have of the same repository is theirs, and what was not read yet stays. */
+/**
+ * Removes what this pool has: what others have of the same repository is theirs. The tree of a pass that has no outcome
+ * yet stays, as if this process had been killed: whoever gives it one reads it.
+ */
 export async function dropAll(pool: Pool, home: Home) {
   const { options, slots, timers, filling } = pool
   const { store, owner_id, now } = options
@@ -63,7 +66,7 @@ export async function dropAll(pool: Pool, home: Home) {
   const used = new Set([...filling, ...Array.from(slots.values(), ({ root }) => root)])
   for (const row of await store.worktrees(home.top)) {
     if (row.owner_id !== owner_id) continue
-    if (used.has(row.directory)) await drop(pool, home, row)
+    if (used.has(row.directory) && (await isOver(options, row))) await drop(pool, home, row)
     if (used.has(row.directory) || row.pass_over_id !== null || !timers.has(row.directory)) continue
     // Another project of the same repository may take it just now.
     if (await store.takeWorktree({ ...row, time_used: now() }, row)) await drop(pool, home, row)

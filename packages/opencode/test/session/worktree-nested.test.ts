@@ -214,6 +214,7 @@ test("several at once are made of one that is being written, each with its own w
     ["src/a.txt"],
   ])
   expect(read(directory, "src/a.txt")).toBe("above\n")
+  await trees.release({ directory } as Workspace)
   await trees.close()
   expect(left(world)).toEqual([])
 })
@@ -238,6 +239,7 @@ test("after a crash what was done in both is read, and both go", async () => {
   const told = await heir.collect(found!)
   expect([told.files, told.notes]).toEqual([[], ["it may not change files; discarded: below.txt"]])
   expect((await heir.collect(other!)).files.map(({ path }) => path)).toEqual(["above.txt"])
+  for (const one of [found, other]) await heir.release(one!)
   await heir.sweep()
   await heir.close()
   expect(left(world)).toEqual([])

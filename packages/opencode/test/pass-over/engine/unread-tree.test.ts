@@ -51,6 +51,25 @@ test("changes that cannot be read are told and kept, and read at a later start",
   expect(read(world.directory, "new.ts")).toBe(WORK)
 })
 
+test("what a child has done by the time that its project is closed is there at the next start", async () => {
+  using world = createNestedWorld(FILES)
+  const seen = { tree: "" }
+  const working = Promise.withResolvers<void>()
+  void world.run("scout", async (scout) => {
+    seen.tree = scout.tree
+    put(scout.tree, "new.ts", WORK)
+    working.resolve()
+    await new Promise(() => {})
+  })
+  await working.promise
+  await world.workspaces.close()
+  const [pass] = await world.engine.store.list({})
+  using second = await start(world)
+  expect((await changed(second, pass!))?.files.map(({ path }) => path)).toEqual(["new.ts"])
+  await second.workspaces.close()
+  expect([existsSync(seen.tree), await second.engine.store.worktrees()]).toEqual([false, []])
+})
+
 test("the tree of a process that died is kept until it could be read, whatever its child's session says", async () => {
   using world = createNestedWorld(FILES)
   const seen = { tree: "" }
