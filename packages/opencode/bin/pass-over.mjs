@@ -6,6 +6,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs"
 import { constants as os, homedir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { stripVTControlCharacters } from "node:util"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const windows = process.platform === "win32"
@@ -44,14 +45,16 @@ const shell = (path) => windows && path.endsWith(".cmd")
 
 // Another build of opencode might not know the switch, and would take our arguments for its own.
 function isBun(path) {
+  // Bun heeds FORCE_COLOR before NO_COLOR, even where it is empty, and colours its first words.
+  const { FORCE_COLOR: _forced, ...env } = process.env
   const asked = spawnSync(path, ["--help"], {
     encoding: "utf8",
-    env: { ...process.env, BUN_BE_BUN: "1", NO_COLOR: "1" },
+    env: { ...env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     shell: shell(path),
     stdio: ["ignore", "pipe", "ignore"],
     timeout: 20_000,
   })
-  return asked.status === 0 && asked.stdout.startsWith("Bun is a ")
+  return asked.status === 0 && stripVTControlCharacters(asked.stdout).startsWith("Bun is a ")
 }
 
 function fail(message) {

@@ -68,6 +68,16 @@ describe("the launcher", () => {
     expect((await launch(folder, ["--version"])).code).toBe(0)
   })
 
+  test.each(["1", "3", "true", ""])("runs where colours are forced with %j, and shows them", async (forced) => {
+    using folder = createPlace()
+    asOpencode(folder)
+    const ran = await launch(folder, ["doctor"], { FORCE_COLOR: forced })
+    expect(ran.err).toBe("")
+    expect(ran.out).toContain("1.18.33")
+    expect(ran.out.includes("\u001b")).toBe(forced !== "")
+    expect((await launch(folder, ["doctor", "--json"], { FORCE_COLOR: forced })).out).not.toContain("\u001b")
+  })
+
   test("passes over an opencode that does not know how, because it would take our arguments for a prompt", async () => {
     using folder = createPlace()
     script(folder, "opencode", `case "$1" in --help) echo opencode;; *) echo "$@" >> ${folder.at("called")};; esac`)
