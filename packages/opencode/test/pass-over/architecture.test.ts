@@ -10,7 +10,7 @@ type Layer = "domain" | "handoff" | "service" | "store" | "root" | "edge"
 // What each layer of the core may import besides itself. This list is the architecture. Edges may import anything in
 // the core; nothing in the core may import an edge.
 const MAY_IMPORT: Record<Exclude<Layer, "edge">, (string | RegExp)[]> = {
-  domain: ["zod", "remeda", "diff", "leven"],
+  domain: ["zod", "remeda", "diff", "leven", "@cfworker/json-schema", "re2js"],
   handoff: ["domain", "zod", "remeda", "yaml", "@marcbachmann/cel-js"],
   service: ["domain", "handoff"],
   store: ["domain", /^drizzle-orm(?:\/|$)/, "zod", "remeda", "jsonc-parser", "bun:sqlite", /^node:/],

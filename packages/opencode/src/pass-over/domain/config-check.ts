@@ -4,6 +4,7 @@ import { enforced, rulesOf } from "./constraint"
 import { PassOverErrorCode } from "./errors"
 import { LimitPreference } from "./limit"
 import { nearest } from "./nearest"
+import { schemaFaults } from "./output-schema-check"
 import {
   AgentPairPreference,
   AuditPreference,
@@ -255,16 +256,25 @@ const vain = ({ pairs = {} }: PassOverPreferences): Problem[] =>
     ),
   )
 
+/** Schemas that nothing can be checked by: every pass to their subagent would be refused. */
+const unread = ({ subagents = {} }: PassOverPreferences): Problem[] =>
+  Object.entries(subagents).flatMap(([name, { output_schema }]) =>
+    schemaFaults(output_schema ?? {}).map(({ path, message, suggestion }) =>
+      problem(["subagents", name, "output_schema", ...path], message, suggestion),
+    ),
+  )
+
 export type Parsed = { ok: true; preferences: PassOverPreferences } | { ok: false; problems: Problem[] }
 
 /**
  * Everything that is wrong with a preferences value, or the value. Contradictions are looked for in what is valid. With
- * `wishes` a constraint that nothing enforces may stay: of what was stored once, only that pair is refused.
+ * `wishes` a constraint that nothing enforces and a schema that cannot be read may stay: of what was stored once, only
+ * passes of that pair or subagent are refused.
  */
 export function parse(input: unknown, { wishes = false } = {}): Parsed {
   const parsed = PassOverPreferences.safeParse(input)
   if (!parsed.success) return { ok: false, problems: parsed.error.issues.flatMap((issue) => inWords(issue, input)) }
-  const problems = [...(wishes ? [] : vain(parsed.data)), ...conflicts(parsed.data)]
+  const problems = [...(wishes ? [] : [...vain(parsed.data), ...unread(parsed.data)]), ...conflicts(parsed.data)]
   return problems.length > 0 ? { ok: false, problems } : { ok: true, preferences: parsed.data }
 }
 

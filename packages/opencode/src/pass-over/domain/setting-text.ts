@@ -37,7 +37,7 @@ export const SETTING_TEXT: Record<Setting, string> = {
     "How much memory the commands that it starts may use, in megabytes. A command that meets the limit is told so with E014, and the outcome names it.",
   validate_output:
     "Whether what it returns has to fit output_schema. Its form is checked in any case, and that it says something.",
-  output_schema: "A JSON Schema that its output has to fit.",
+  output_schema: "A JSON Schema (draft 2020-12) that its output has to fit.",
   max_tokens: "How many tokens one pass may use; 0 is no limit of its own.",
   max_cost: "What one pass may cost, in dollars; 0 is no limit of its own.",
   gate_ttl_ms: "How long a question to a person stays open.",

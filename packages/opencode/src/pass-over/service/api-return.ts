@@ -56,7 +56,7 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
   }
   const { validate_output, output_schema } = valuesOf(runner.pass)
   if (validate_output && output_schema) {
-    const checked = conforms(output_schema, returning.report)
+    const checked = await conforms(output_schema, returning.report)
     if (!checked.ok) {
       return no(
         PassOverErrorCode.INVALID_WORK_OUTPUT,

@@ -100,7 +100,7 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
   )
   if (!ruled.ok) return ruled
   const { values } = ruled.policy
-  const unread = values.validate_output ? unreadable(ask.subagent, values.output_schema) : undefined
+  const unread = values.validate_output ? await unreadable(ask.subagent, values.output_schema) : undefined
   if (unread) return { ok: false as const, refusal: unread }
   const vain = unenforceable(values.constraints, (constraint) => settingOf(ruled.policy, constraint))
   if (vain) return { ok: false as const, refusal: vain }
