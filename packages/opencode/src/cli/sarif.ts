@@ -1,5 +1,5 @@
 import { isAbsolute, relative, sep } from "node:path"
-import type { Log, Result, Run } from "sarif"
+import type { Log, Notification, Result, Run } from "sarif"
 import { version } from "../../package.json"
 import type { FindingArtifact, Severity } from "../pass-over/domain/artifact"
 import { findingsOf } from "../pass-over/domain/outcome"
@@ -21,31 +21,34 @@ function uriOf(path: string, directory: string): { uri: string; uriBaseId?: stri
   return away ? { uri: `file://${pieces.join("/")}` } : { uri: pieces.join("/"), uriBaseId: ROOT }
 }
 
-function resultOf(finding: FindingArtifact, directory: string): Result {
-  const { severity, category, message, location, suggested_fix } = finding
-  const region = location?.line === undefined ? undefined : { startLine: location.line, startColumn: location.column }
-  return {
-    ruleId: category,
-    level: LEVEL[severity],
-    message: { text: suggested_fix === undefined ? message : `${message}\n\nSuggested fix:\n${suggested_fix}` },
-    ...(location
-      ? {
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: uriOf(location.path, directory),
-                ...(region ? { region: JSON.parse(JSON.stringify(region)) as typeof region } : {}),
-              },
-            },
-          ],
-        }
-      : {}),
+const textOf = ({ message, suggested_fix }: FindingArtifact) =>
+  suggested_fix === undefined ? message : `${message}\n\nSuggested fix:\n${suggested_fix}`
+
+function resultOf(finding: FindingArtifact, directory: string): Result[] {
+  const { severity, category, location } = finding
+  if (!location) return []
+  const region = location.line === undefined ? undefined : { startLine: location.line, startColumn: location.column }
+  const physicalLocation = {
+    artifactLocation: uriOf(location.path, directory),
+    ...(region ? { region: JSON.parse(JSON.stringify(region)) as typeof region } : {}),
   }
+  const message = { text: textOf(finding) }
+  return [{ ruleId: category, level: LEVEL[severity], message, locations: [{ physicalLocation }] }]
 }
+
+const noteOf = (finding: FindingArtifact): Notification => ({
+  level: LEVEL[finding.severity],
+  message: { text: textOf(finding) },
+})
+
+/** Findings that name no place. Code scanning refuses a whole file for one of them, so they are notes of the run. */
+export const unplaced = (outcome: Outcome): FindingArtifact[] =>
+  findingsOf(outcome.output).filter(({ location }) => !location)
 
 /** The findings of a pass as other tools read them (SARIF 2.1.0). */
 export function sarif(pass: Pass, outcome: Outcome): Log {
   const findings = findingsOf(outcome.output)
+  const notes = unplaced(outcome).map(noteOf)
   const run: Run = {
     tool: {
       driver: {
@@ -55,17 +58,19 @@ export function sarif(pass: Pass, outcome: Outcome): Log {
         rules: [...new Set(findings.map(({ category }) => category))].map((id) => ({ id })),
       },
     },
-    automationDetails: { guid: pass.id, description: { text: pass.objective } },
+    // Its `guid` would have to be a UUID of version 5 at most, and ours are of version 7.
+    automationDetails: { id: `pass-over/${pass.subagent_id}/${pass.id}`, description: { text: pass.objective } },
     invocations: [
       {
         executionSuccessful: outcome.output.status === "completed",
         startTimeUtc: new Date(pass.time_created).toISOString(),
         ...(outcome.output.completion_reason ? { exitCodeDescription: outcome.output.completion_reason } : {}),
+        ...(notes.length > 0 ? { toolExecutionNotifications: notes } : {}),
       },
     ],
     originalUriBaseIds: { [ROOT]: { description: { text: "The project." } } },
     columnKind: "unicodeCodePoints",
-    results: findings.map((finding) => resultOf(finding, pass.directory)),
+    results: findings.flatMap((finding) => resultOf(finding, pass.directory)),
   }
   return { version: "2.1.0", $schema: SARIF_SCHEMA, runs: [run] }
 }

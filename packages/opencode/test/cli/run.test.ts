@@ -90,7 +90,14 @@ describe("run", () => {
       runs: [
         {
           tool: { driver: { name: "pass-over/audit", rules: [{ id: "correctness" }, { id: "general" }] } },
-          invocations: [{ executionSuccessful: true }],
+          automationDetails: { id: expect.stringMatching(/^pass-over\/audit\/[0-9a-f-]{36}$/) },
+          // Code scanning refuses a file with a result that has no place.
+          invocations: [
+            {
+              executionSuccessful: true,
+              toolExecutionNotifications: [{ level: "warning", message: { text: "and slowly" } }],
+            },
+          ],
           results: [
             {
               ruleId: "correctness",
@@ -105,11 +112,44 @@ describe("run", () => {
                 },
               ],
             },
-            { ruleId: "general", level: "warning", message: { text: "and slowly" } },
           ],
         },
       ],
     })
+    expect(ran.json()).toMatchObject({ sarif: { problem: null, left_out: 1 } })
+    // Its pattern in the schema knows the versions 1 to 5 alone.
+    expect(JSON.stringify(log)).not.toContain('"guid"')
+  })
+
+  test("says which findings the SARIF file holds only as notes", async () => {
+    using home = createHome()
+    await using world = await opencode(home, returns({ decision: "rejected", findings: ["slowly", FINDING] }))
+    const ran = await world.during(home.run("run", "audit", "Review", "--sarif", "audit.sarif"))
+    expect(ran.out).toContain(`only notes of the run in ${join(home.project, "audit.sarif")}: 1 finding.`)
+  })
+
+  test("finds out before the pass that its SARIF file cannot be written, and shows a result without it", async () => {
+    using home = createHome()
+    const file = join(home.project, "audit.sarif")
+    await using world = await opencode(home, async (child) => {
+      mkdirSync(file)
+      await child.return({ decision: "approved", decision_reason: "It is right." })
+      child.step()
+    })
+    for (const argv of [
+      ["--sarif", "."],
+      ["--sarif", ".git/config/a.sarif"],
+      ["--sarif", "a", "--no-wait"],
+    ]) {
+      writeFileSync(join(home.project, ".git", "config"), "")
+      const ran = await home.run("run", "audit", "Review", ...argv)
+      expect([argv, ran.code]).toEqual([argv, EXIT.usage])
+    }
+    expect(await world.engine.store.list({})).toEqual([])
+    const ran = await world.during(home.run("run", "audit", "Review", "--sarif", "audit.sarif"))
+    expect(ran.code).toBe(EXIT.failed)
+    expect(ran.out).toContain("It is right.")
+    expect(ran.err).toContain("audit.sarif cannot be written")
   })
 
   test("tells a refusal with the rule that did it", async () => {

@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { resolve } from "node:path"
 import { money } from "../../pass-over/domain/envelope"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
 import type { Pass } from "../../pass-over/domain/pass"
@@ -14,7 +13,9 @@ import { actor, withEngine } from "../engine"
 import { EXIT, type ExitCode } from "../exit"
 import { short } from "../find"
 import { projectRoot } from "../place"
-import { sarif } from "../sarif"
+import { unplaced } from "../sarif"
+import { writable, writeSarif } from "../sarif-file"
+import { plural } from "../words"
 import { ending } from "./show"
 
 const several = (value: unknown): string[] =>
@@ -94,25 +95,36 @@ async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Prom
   }
 }
 
-function write(path: string, pass: Pass, outcome: Outcome) {
-  try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, `${JSON.stringify(sarif(pass, outcome), undefined, 2)}\n`)
-  } catch (error) {
-    throw new Stop(EXIT.failed, `${path} cannot be written: ${String(error)}.`, "Name another file with --sarif.")
-  }
+type Written = { path: string; problem: string | undefined; left_out: number }
+
+function written({ directory, options }: Invocation, pass: Pass, outcome: Outcome): Written | undefined {
+  const given = text(options, "sarif")
+  if (given === undefined) return undefined
+  const path = resolve(directory, given)
+  return { path, problem: writeSarif(path, pass, outcome), left_out: unplaced(outcome).length }
 }
 
-function shown({ out }: Invocation, pass: Pass, outcome: Outcome): ExitCode {
+/** The result in any case: it is paid for, also where the file could not be written. */
+function shown(call: Invocation, pass: Pass, outcome: Outcome): ExitCode {
+  const { out } = call
   const { output, usage: used, error_code } = outcome
-  const code = exitOf(outcome)
+  const file = written(call, pass, outcome)
+  const ended = exitOf(outcome)
+  const code = file?.problem !== undefined && ended === EXIT.ok ? EXIT.failed : ended
   if (out.json) {
-    out.value({ pass_over_id: pass.id, exit_code: code, output, usage: used, error_code })
+    const sarif = file && { path: file.path, problem: file.problem ?? null, left_out: file.left_out }
+    out.value({ pass_over_id: pass.id, exit_code: code, output, usage: used, error_code, ...(sarif ? { sarif } : {}) })
     return code
   }
   ending(out, outcome)
   out.line()
+  if (file && file.left_out > 0 && file.problem === undefined)
+    out.line(
+      `Without a place in a file, so only notes of the run in ${file.path}: ${plural(file.left_out, "finding")}.`,
+    )
   out.line(out.paint("dim", `pass-over show ${short(pass.id)} has all of it.`))
+  if (file?.problem !== undefined)
+    throw new Stop(code, file.problem, "The result above is kept; only the file is missing.")
   return code
 }
 
@@ -132,7 +144,10 @@ async function begin(call: Invocation): Promise<ExitCode> {
     ask,
     actor: actor(),
   }
-  const sarifFile = text(options, "sarif")
+  const file = text(options, "sarif")
+  if (file !== undefined && options.wait === false)
+    throw usage("--sarif needs the result, and --no-wait does not wait for it.", "Leave one of them out.")
+  if (file !== undefined) writable(resolve(call.directory, file))
   return withEngine((engine) =>
     interruptible(async (signal) => {
       if (options.wait === false) {
@@ -157,7 +172,6 @@ async function begin(call: Invocation): Promise<ExitCode> {
         throw refused(refuse(PassOverErrorCode.RETURN_TIMEOUT, `The order ${ran.order.start_id} is not taken up yet.`))
       }
       if (!ran.outcome) throw gone(ran.pass, signal.aborted)
-      if (sarifFile !== undefined) write(resolve(call.directory, sarifFile), ran.pass, ran.outcome)
       return shown(call, ran.pass, ran.outcome)
     }),
   )
@@ -181,7 +195,10 @@ export const run: Command = {
     { flags: "--timeout <time>", text: "how long it may take: 90s, 10m, 1h" },
     { flags: "--model <provider/model>", text: "the model, if not the agent's own" },
     { flags: "--no-wait", text: "do not wait; the id is printed when the pass runs" },
-    { flags: "--sarif <file>", text: "write the findings as SARIF 2.1.0, for code scanning" },
+    {
+      flags: "--sarif <file>",
+      text: "write the findings as SARIF 2.1.0, for code scanning; those without a file are notes of the run",
+    },
   ],
   examples: [
     'pass-over run audit "Review the last commit"',
