@@ -242,3 +242,21 @@ test("a question of a flow is shown with what was left, what to look at and what
     expect(out).toContain("reject: Adjustments required: make is done again with what you write")
   }
 })
+
+test("an empty id names the newest run for looking at it, and none for whatever changes it", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  const { run_id } = await begun(home, "goal=totals")
+  expect((await home.run("flow", "show", "", "--json")).json()).toMatchObject({ run: { run_id } })
+  for (const argv of [
+    ["pause", ""],
+    ["resume", " "],
+    ["cancel", ""],
+    ["retry", "", "find"],
+    ["skip", "", "find", "no"],
+  ]) {
+    const ran = await home.run("flow", ...argv)
+    expect([argv, ran.code, ran.err]).toEqual([argv, EXIT.usage, expect.stringContaining("The id of a run is empty.")])
+  }
+  expect((await home.run("flow", "show", run_id, "--json")).json()).toMatchObject({ run: { status: "running" } })
+})

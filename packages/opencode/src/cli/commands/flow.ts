@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from "node:fs"
-import { sep } from "node:path"
 import { catalogOf, catalogWith } from "../../flow/catalog"
 import { summonFor } from "../../flow/summon"
 import { readable } from "../../pass-over/domain/time"
@@ -17,6 +16,7 @@ import { clean, oneLine } from "../clean"
 import { refused, Stop, text, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine, withHistory } from "../engine"
 import { EXIT } from "../exit"
+import { findRun, newestRun, runInProject, shortRun } from "../find-run"
 import { projectRoot } from "../place"
 import { host } from "../no-host"
 
@@ -30,32 +30,10 @@ function flowsOf(engine: Engine, directory: string) {
   })
 }
 
-const inProject = (run: FlowRun, directory: string) => {
-  const root = projectRoot(directory)
-  return run.directory === root || run.directory.startsWith(root + sep)
-}
-
-const shortRun = (id: string) => id.slice(-12)
-
-async function findRun(engine: Engine, given: string, directory: string): Promise<FlowRun> {
-  const exact = await engine.store.run(given)
-  if (exact) return exact
-  const all = await engine.store.runs({ limit: 1_000 })
-  const named =
-    given === ""
-      ? all.filter((run) => inProject(run, directory)).slice(0, 1)
-      : all.filter(({ run_id }) => run_id.endsWith(given) || run_id.startsWith(given))
-  const [only, ...others] = named
-  if (only && others.length === 0) return only
-  const none = given === "" ? "No flow has run in this project." : `No run is known as ${given}.`
-  if (!only) throw new Stop(EXIT.not_found, none, "pass-over flow list shows them.", "E042")
-  throw usage(`${given} names several runs: ${named.map(({ run_id }) => shortRun(run_id)).join(", ")}.`)
-}
-
 async function runList({ out, directory, options, now }: Invocation) {
   const { flows, faults } = catalogOf(projectRoot(directory))
   const all = await withHistory<FlowRun[]>([], ({ store }) => store.runs({ limit: 200 }))
-  const runs = options.all === true ? all : all.filter((run) => inProject(run, directory))
+  const runs = options.all === true ? all : all.filter((run) => runInProject(run, directory))
   if (out.json) {
     out.value({
       flows: [...flows.values()].map(({ flow, path }) => ({
@@ -144,7 +122,7 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
     return EXIT.ok
   }
   return withEngine(async (engine) => {
-    const run = await findRun(engine, given, directory)
+    const run = given === "" ? await newestRun(engine, directory) : await findRun(engine, given)
     const found = await flowsOf(engine, run.directory).state(run.run_id)
     if (!found)
       throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
@@ -193,9 +171,9 @@ const PATIENCE_MS = 3_000
 const LOOK_MS = 100
 
 async function ordered(call: Invocation, make: (actor: string) => FlowInputEntry) {
-  const { out, args, directory } = call
+  const { out, args } = call
   return withEngine(async (engine) => {
-    const run = await findRun(engine, args[0] ?? "", directory)
+    const run = await findRun(engine, args[0] ?? "")
     const told = await flowsOf(engine, run.directory).order(run.run_id, make(actor()), actor())
     if (!told.ok) throw refused(told.refusal)
     const answer = async () => {
