@@ -3,7 +3,9 @@ import { basename, join } from "node:path"
 import { parse } from "jsonc-parser"
 import { AGENTS, type Mode } from "../agent/agent"
 import type { AgentInfo } from "../pass-over/domain/agent"
+import { withoutBom } from "../pass-over/store/config-text"
 import { configFolders, opencodeConfigs } from "./opencode-config"
+import { textAt } from "./read-text"
 
 type Known = { name: string; mode: Mode; disabled: boolean }
 
@@ -22,7 +24,7 @@ type Named = { mode?: unknown; disable?: unknown }
 /** Agents that a configuration file of opencode names. */
 function inConfig(path: string): [string, Named][] {
   try {
-    const config = parse(readFileSync(path, "utf8"), [], { allowTrailingComma: true }) as
+    const config = parse(withoutBom(textAt(path) ?? ""), [], { allowTrailingComma: true }) as
       | { agent?: unknown }
       | undefined
     if (typeof config?.agent !== "object" || config.agent === null) return []

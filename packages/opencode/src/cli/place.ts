@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs"
+import { existsSync, lstatSync, realpathSync } from "node:fs"
 import { dirname, join, parse, sep } from "node:path"
 import type { Written } from "../pass-over/domain/config"
 import { PassOverError } from "../pass-over/domain/errors"
@@ -7,6 +7,7 @@ import { projectFile } from "../pass-over/store/config-place"
 import { configContent, globalConfigPath } from "../paths"
 import { Stop } from "./command"
 import { EXIT, exitFor } from "./exit"
+import { readText, type FileText } from "./read-text"
 
 /** The top of the work tree as opencode sees it; the root of the disk where there is no git. */
 export function worktreeOf(directory: string): string {
@@ -78,16 +79,15 @@ export const configPlaces = (directory: string): ConfigPlace[] => [
   { origin: "global", path: globalConfigPath() },
 ]
 
-export type ConfigText = { origin: Written["origin"]; path: string; text: string | undefined }
+export type ConfigText = { origin: Written["origin"]; path: string; file: FileText }
 
-/** The texts that preferences are written in, the strongest first; without one where there is no file. */
+/** The texts that preferences are written in, the strongest first. */
 export const configTexts = (directory: string): ConfigText[] => {
   const content = configContent()
-  const files = configPlaces(directory).map(({ origin, path }) => ({ origin, path, text: textOf(path) }))
-  return content ? [{ origin: "environment", ...content }, ...files] : files
+  const files = configPlaces(directory).map(({ origin, path }) => ({ origin, path, file: readText(path) }))
+  if (!content) return files
+  return [{ origin: "environment", path: content.path, file: { state: "text", text: content.text } }, ...files]
 }
-
-export const textOf = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined)
 
 /** What they say; one that is broken ends the command with its line. */
 export function readConfig(directory: string): Written[] {

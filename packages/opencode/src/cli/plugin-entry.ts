@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, isAbsolute, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { parse, parseTree, printParseErrorCode, type ParseError } from "jsonc-parser"
+import { findNodeAtLocation, parse, parseTree, printParseErrorCode, type ParseError } from "jsonc-parser"
 import { name as PACKAGE } from "../../package.json"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
-import { place } from "../pass-over/store/config-text"
+import { place, withoutBom } from "../pass-over/store/config-text"
+import { readText } from "./read-text"
 
 export type Half = "server" | "tui"
 
@@ -58,33 +59,52 @@ export type Listed =
   | { ok: true; list: unknown[] | undefined; ours: string | undefined }
   | { ok: false; refusal: Refusal }
 
+const no = (message: string, suggestion: string): Listed => ({
+  ok: false,
+  refusal: refuse(PassOverErrorCode.CONFIG_INVALID, message, { suggestion }),
+})
+
 /** The list of plugins in a configuration file of opencode, and our entry in it. */
-export function listed(file: string, text: string): Listed {
+export function listed(file: string, written: string): Listed {
   const errors: ParseError[] = []
+  // opencode looks over the mark that some editors begin a file with.
+  const text = withoutBom(written)
   const tree = parseTree(text.trim() === "" ? "{}" : text, errors, { allowTrailingComma: true })
   const [first] = errors
   if (first || tree?.type !== "object") {
     const at = place(text, first?.offset ?? 0)
     const what = first ? printParseErrorCode(first.error) : "an object is expected"
-    return {
-      ok: false,
-      refusal: refuse(
-        PassOverErrorCode.CONFIG_INVALID,
-        `${file}:${at.line}:${at.column} is not valid JSON (${what}); opencode cannot read it either.`,
-        { suggestion: "Correct that line, then try again." },
-      ),
-    }
+    return no(
+      `${file}:${at.line}:${at.column} is not valid JSON (${what}); opencode cannot read it either.`,
+      "Correct that line, then try again.",
+    )
   }
   const { plugin } = parse(text.trim() === "" ? "{}" : text, [], { allowTrailingComma: true }) as { plugin?: unknown }
-  const list = Array.isArray(plugin) ? (plugin as unknown[]) : undefined
+  if (plugin !== undefined && !Array.isArray(plugin)) {
+    const node = findNodeAtLocation(tree, ["plugin"])
+    const at = place(text, node?.offset ?? 0)
+    return no(
+      `${file}:${at.line}:${at.column} "plugin" is no list; opencode cannot read it either.`,
+      'Write it as a list: "plugin": ["…"].',
+    )
+  }
+  const list: unknown[] | undefined = plugin
   const ours = list?.find((entry) => isOurs(entry, file))
   return { ok: true, list, ours: specOf(ours) }
+}
+
+/** The same of the file itself, which may be something that cannot be read. */
+export function listedIn(file: string): Listed {
+  const found = readText(file)
+  if (found.state === "unreadable")
+    return no(`${file} cannot be read: ${found.problem}.`, "Put a file that can be read in its place.")
+  return listed(file, found.state === "text" ? found.text : "")
 }
 
 /** Where our plugin is named among these files. */
 export function namedIn(files: readonly string[]): { file: string; spec: string }[] {
   return files.flatMap((file) => {
-    const found = listed(file, readFileSync(file, "utf8"))
+    const found = listedIn(file)
     return found.ok && found.ours !== undefined ? [{ file, spec: found.ours }] : []
   })
 }

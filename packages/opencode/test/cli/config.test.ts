@@ -213,3 +213,24 @@ test("words on the command line become keys and values", () => {
   expect(keyOf("audit")).toEqual({ level: "subagent", subagent: "audit" })
   expect(["true", "5", "always", '["read_only"]', '"5"'].map(valueOf)).toEqual([true, 5, "always", ["read_only"], "5"])
 })
+
+test("a file that is named is looked for from --directory, and one that is not there is not valid", async () => {
+  using home = createHome()
+  mkdirSync(join(home.project, "below"))
+  put(join(home.project, "below", "mine.json"), `{ "speed": 1 }`)
+  put(join(home.project, "below", "mine.yaml"), "name: Mine\nsteps: []\n")
+  const below = ["--directory", join(home.project, "below")]
+  expect(await home.run("config", "validate", "mine.json", ...below)).toMatchObject({
+    code: EXIT.config,
+    out: expect.stringContaining("mine.json:1:3 E030 speed: unknown setting"),
+  })
+  expect((await home.run("flow", "validate", "mine.yaml", ...below)).code).toBe(EXIT.config)
+  for (const kind of ["config", "flow"]) {
+    const ran = await home.run(kind, "validate", "mine.json")
+    expect([kind, ran.code, ran.err]).toEqual([
+      kind,
+      EXIT.not_found,
+      expect.stringContaining("There is no file mine.json."),
+    ])
+  }
+})

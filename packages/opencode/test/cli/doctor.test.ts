@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { Finding } from "../../src/cli/doctor/finding"
+import { EXIT } from "../../src/cli/exit"
 import { openStore } from "../pass-over/support/database"
 import { accepted, createWorld } from "../pass-over/support/world"
 import { createHome, NOW, type Home } from "./support"
@@ -53,12 +54,26 @@ describe("doctor", () => {
   const BROKEN: [string, (home: Home) => void, string, RegExp, RegExp][] = [
     [
       "no opencode",
-      () => void (process.env.PASS_OVER_OPENCODE = "/nowhere/opencode"),
+      () => {
+        process.env.PASS_OVER_OPENCODE = "/nowhere/opencode"
+        process.env.PATH = ""
+      },
       "opencode",
       /cannot be started/,
       /Install opencode/,
     ],
     ["an opencode that fails", (home) => opencode(home, "", 1), "opencode", /cannot be started/, /Install/],
+    [
+      "an opencode that is another one than the one that is named",
+      (home) => {
+        process.env.PATH = home.folder.at("bin")
+        process.env.PASS_OVER_OPENCODE = "/nowhere/opencode"
+      },
+      "opencode",
+      /names \/nowhere\/opencode, which cannot be started; .*bin\/opencode \(1\.18\.33\)/,
+      /Correct PASS_OVER_OPENCODE/,
+    ],
+    ["a version that is none", (home) => opencode(home, "local"), "opencode", /says "local"/, /Install opencode/],
     ["an old opencode", (home) => opencode(home, "1.17.9"), "opencode", /1\.17\.9 is older/, /opencode upgrade/],
     [
       "an opencode of another generation",
@@ -162,6 +177,47 @@ describe("doctor", () => {
       said: expect.stringMatching(said),
       advice: expect.stringMatching(advice),
     })
+  })
+
+  const project = (home: Home) => join(home.project, ".opencode", "pass-over.json")
+  const UNREAD: [string, (home: Home, path: string) => void, RegExp][] = [
+    ["a folder", (_home, path) => mkdirSync(path), /the file cannot be read: it is a folder/],
+    ["a pipe", (_home, path) => Bun.spawnSync(["mkfifo", path]), /the file cannot be read: it is not a file/],
+    ["a link to itself", (_home, path) => symlinkSync(path, path), /a link that leads back to itself/],
+  ]
+
+  test.each(UNREAD)(
+    "ends neither itself nor config validate over preferences that are %s",
+    async (_name, put, said) => {
+      using home = createHome()
+      opencode(home)
+      await home.run("init")
+      openStore(home.database)[Symbol.dispose]()
+      rmSync(project(home))
+      put(home, project(home))
+      const { troubles } = await examined(home)
+      expect(troubles).toMatchObject([{ name: "preferences", state: "fail", said: expect.stringMatching(said) }])
+      const validate = await home.run("config", "validate")
+      expect(validate.code).toBe(EXIT.config)
+      expect(validate.out).toMatch(said)
+      for (const argv of [["config", "explain", "alice", "audit"], ["config", "unset", "audit"], ["init"]]) {
+        const ran = await home.run(...argv)
+        expect([argv, ran.code]).not.toEqual([argv, EXIT.unexpected])
+        expect([argv, ran.code]).not.toEqual([argv, EXIT.ok])
+      }
+    },
+  )
+
+  test("goes on where a file of opencode's is a folder, and where the database is one", async () => {
+    using home = createHome()
+    opencode(home)
+    await home.run("init")
+    mkdirSync(join(home.project, "opencode.json"))
+    process.env.PASS_OVER_DB = home.folder.at("home")
+    const { troubles, findings } = await examined(home)
+    expect(troubles.map(({ name }) => name)).toEqual(["plugin", "database"])
+    expect(troubles[0]?.said).toContain("opencode.json cannot be read: it is a folder")
+    expect(findings.map(({ name }) => name)).toContain("clock")
   })
 
   test("knows the agents of the project's own files", async () => {

@@ -130,6 +130,37 @@ describe("init", () => {
     expect(readdirSync(home.folder.at("home"))).toEqual([])
   })
 
+  test.each(["{}", '"a"', "null"])("does not replace a plugin list that is %s", async (plugin) => {
+    using home = createHome()
+    const before = `{\n  "plugin": ${plugin}\n}`
+    put(join(home.project, ".opencode", "opencode.json"), before)
+    const ran = await home.run("init")
+    expect(ran.code).toBe(EXIT.config)
+    expect(ran.out).toContain(`opencode.json:2:13 "plugin" is no list`)
+    expect(read(home, ".opencode", "opencode.json")).toBe(before)
+  })
+
+  test("reads a file that begins with the mark of its encoding, as opencode does, and leaves it there", async () => {
+    using home = createHome()
+    put(join(home.project, ".opencode", "opencode.json"), `\uFEFF{ "plugin": ["another"] }`)
+    expect((await home.run("init")).code).toBe(0)
+    const after = read(home, ".opencode", "opencode.json")
+    expect(after).toStartWith("\uFEFF{")
+    expect(JSON.parse(after.slice(1))).toEqual({ plugin: ["another", packageRoot()] })
+    expect((await home.run("doctor")).out).not.toContain("not valid JSON")
+  })
+
+  test("says what it cannot read, and writes the rest", async () => {
+    using home = createHome()
+    mkdirSync(join(home.project, ".opencode", "opencode.json"), { recursive: true })
+    mkdirSync(join(home.project, ".opencode", "pass-over.json"))
+    const ran = await home.run("init")
+    expect(ran.code).toBe(EXIT.config)
+    expect(ran.out).toContain("opencode.json cannot be read: it is a folder.")
+    expect(ran.out).toContain("pass-over.json cannot be read: it is a folder.")
+    expect(existsSync(join(home.project, ".opencode", "pass-over.schema.json"))).toBe(true)
+  })
+
   test("from a folder below installs at the top of the project", async () => {
     using home = createHome()
     mkdirSync(join(home.project, "packages", "app"), { recursive: true })
@@ -147,6 +178,15 @@ describe("init", () => {
     ])
     expect(existsSync(join(folder, "pass-over.json"))).toBe(true)
     expect(existsSync(join(home.project, ".opencode"))).toBe(false)
+  })
+
+  test("for all projects does so too where this one names the plugin already", async () => {
+    using home = createHome()
+    await home.run("init")
+    const made = await steps(home, "--global")
+    const path = home.folder.at("config", "opencode", "opencode.json")
+    expect(made.steps[0]).toMatchObject({ did: "written", path })
+    expect((await steps(home, "--global")).steps[0]).toMatchObject({ did: "unchanged", path })
   })
 })
 

@@ -31,7 +31,8 @@ export const NOW = Date.UTC(2026, 10, 18, 12)
 /** A home folder of the test's own with an empty project, and nothing of the developer's in reach. */
 export function createHome(): Home {
   const folder = createFolder()
-  const before = NAMES.map((name) => [name, process.env[name]] as const)
+  // A test may leave nothing on the PATH; the next one has it again.
+  const before = [...NAMES, "PATH"].map((name) => [name, process.env[name]] as const)
   for (const name of NAMES) delete process.env[name]
   process.env.HOME = folder.at("home")
   process.env.XDG_CONFIG_HOME = folder.at("config")

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs"
 import type { Written } from "../../pass-over/domain/config"
 import { difference, knownPairs, type Change } from "../../pass-over/domain/explain"
 import { edited, groupPath, writtenAfter, type PreferenceKey } from "../../pass-over/domain/preference-edit"
@@ -7,10 +6,11 @@ import { editConfig, type ValueEdit } from "../../pass-over/store/config-edit"
 import { parseConfig } from "../../pass-over/store/config-text"
 import { DEFAULTS, ORIGINATORS } from "../../agent/agent"
 import { asAgents, knownAgents } from "../agents"
-import { refused, usage, type Command, type Invocation } from "../command"
+import { refused, Stop, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine, withHistory, workedIn } from "../engine"
 import { EXIT } from "../exit"
 import { configPlaces, inProject, readConfig } from "../place"
+import { readText, textAt } from "../read-text"
 import { LIMITS, writeLimit } from "./config-limits"
 
 /** "alice->audit" is a pair, "defaults" the defaults, any other word a subagent. */
@@ -62,7 +62,8 @@ function print({ out }: Pick<Invocation, "out">, where: string, changes: readonl
 }
 
 const preferencesIn = (path: string) => {
-  const file = existsSync(path) ? parseConfig(readFileSync(path, "utf8")) : undefined
+  const text = textAt(path)
+  const file = text === undefined ? undefined : parseConfig(text)
   return file?.ok ? file.preferences : {}
 }
 
@@ -83,7 +84,14 @@ async function drop(call: Invocation, word: string) {
     const stored = await workedIn(directory)
     await withEngine((engine) => engine.store.deletePreference({ directory: stored, key }))
   }
-  if (path !== undefined && existsSync(path)) {
+  const file = path === undefined ? undefined : readText(path)
+  if (file?.state === "unreadable")
+    throw new Stop(
+      EXIT.config,
+      `${where} cannot be read: ${file.problem}.`,
+      "Put a file that can be read in its place.",
+    )
+  if (path !== undefined && file?.state === "text") {
     const edits = [{ path: groupPath(key), value: undefined }]
     const saved = editConfig(origin === "project" ? inProject(path, directory) : path, edits)
     if (!saved.ok) throw refused(saved.refusal)

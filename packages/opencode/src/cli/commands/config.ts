@@ -1,18 +1,20 @@
 import { existsSync } from "node:fs"
-import { relative } from "node:path"
+import { relative, resolve } from "node:path"
 import { configSchema } from "../../pass-over/domain/config-schema"
 import { describeSource, resolveAudit, type Source, type Written } from "../../pass-over/domain/config"
 import { explain as explained, type Explained } from "../../pass-over/domain/explain"
+import { PassOverErrorCode } from "../../pass-over/domain/errors"
 import { nearest } from "../../pass-over/domain/nearest"
 import { allWritten } from "../../pass-over/service/preference"
 import { parseConfig, placeOf, type Fault } from "../../pass-over/store/config-text"
 import { DEFAULTS } from "../../agent/agent"
 import { knownAgents } from "../agents"
 import { oneLine } from "../clean"
-import type { Command, Invocation } from "../command"
+import { Stop, type Command, type Invocation } from "../command"
 import { withHistory, workedIn } from "../engine"
 import { EXIT } from "../exit"
-import { configTexts, readConfig, textOf, type ConfigText } from "../place"
+import { configTexts, readConfig, type ConfigText } from "../place"
+import { readText } from "../read-text"
 import { set, unset } from "./config-set"
 
 /** All places that say something about the project, the strongest first; without a database nothing is stored. */
@@ -27,10 +29,10 @@ const json = (value: unknown) => JSON.stringify(value) ?? ""
 /** ".opencode/pass-over.json:12:5", so that a terminal or an editor can jump there. */
 const sourceLines = (texts: readonly ConfigText[]) => (source: Source, from?: string) => {
   const found = texts.find(({ path }) => path === source.path)
-  if (found?.text === undefined) return describeSource(source)
+  if (found?.file.state !== "text") return describeSource(source)
   const near = from === undefined || found.origin === "environment" ? found.path : relative(from, found.path)
   const path = near.startsWith("..") ? found.path : near
-  const at = placeOf(found.text, source.key)
+  const at = placeOf(found.file.text, source.key)
   return at ? `${path}:${at.line}:${at.column}` : path
 }
 
@@ -91,17 +93,33 @@ function flat(value: unknown, path: string[] = []): [string, string][] {
 
 export type Checked = { path: string; faults: Fault[] | undefined }
 
-function check({ path, text }: Pick<ConfigText, "path" | "text">): Checked {
-  if (text === undefined) return { path, faults: undefined }
-  const parsed = parseConfig(text)
+const unread = (problem: string): Fault => ({
+  line: 1,
+  column: 1,
+  code: PassOverErrorCode.CONFIG_INVALID,
+  message: `the file cannot be read: ${problem}`,
+  text: "",
+})
+
+function check({ path, file }: Pick<ConfigText, "path" | "file">): Checked {
+  if (file.state === "absent") return { path, faults: undefined }
+  if (file.state === "unreadable") return { path, faults: [unread(file.problem)] }
+  const parsed = parseConfig(file.text)
   return { path, faults: parsed.ok ? [] : parsed.faults }
+}
+
+/** One file that somebody names; that it is not there is no answer to whether it is valid. */
+function checkGiven(given: string, directory: string): Checked {
+  const file = readText(resolve(directory, given))
+  if (file.state !== "absent") return check({ path: given, file })
+  throw new Stop(EXIT.not_found, `There is no file ${given}.`, "Check the path.", "E042")
 }
 
 /** What is wrong with preferences, place by place; `undefined` where there is no file. */
 export const checked = (directory: string): Checked[] => configTexts(directory).map(check)
 
 async function runValidate({ out, directory, args: [given] }: Invocation) {
-  const files = given === undefined ? checked(directory) : [check({ path: given, text: textOf(given) })]
+  const files = given === undefined ? checked(directory) : [checkGiven(given, directory)]
   const faulty = files.some(({ faults }) => faults !== undefined && faults.length > 0)
   if (out.json) {
     out.value({

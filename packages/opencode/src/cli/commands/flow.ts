@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs"
+import { resolve } from "node:path"
 import { catalogOf, catalogWith } from "../../flow/catalog"
 import { summonFor } from "../../flow/summon"
 import { readable } from "../../pass-over/domain/time"
 import { diagramMermaid, diagramText, progressOf } from "../../pass-over/handoff/diagram"
 import { strangers } from "../../pass-over/handoff/strangers"
+import type { FlowText } from "../../pass-over/handoff/catalog"
 import type { FlowInputEntry } from "../../pass-over/handoff/state"
 import type { Engine, Project } from "../../pass-over/service/engine"
 import { createFlows } from "../../pass-over/service/flow"
@@ -18,6 +19,7 @@ import { actor, withEngine, withHistory } from "../engine"
 import { EXIT } from "../exit"
 import { findRun, newestRun, runInProject, shortRun } from "../find-run"
 import { projectRoot } from "../place"
+import { readText, textAt } from "../read-text"
 import { host } from "../no-host"
 
 /** Flows as this command line has them: it asks for things, and an opencode of the project carries them out. */
@@ -140,13 +142,18 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
   })
 }
 
+function givenFlow(path: string, directory: string): FlowText {
+  const file = readText(resolve(directory, path))
+  if (file.state === "text") return { path, text: file.text }
+  if (file.state === "absent") throw new Stop(EXIT.not_found, `There is no file ${path}.`, "Check the path.", "E042")
+  throw new Stop(EXIT.failed, `${path} cannot be read: ${file.problem}.`, "Name a file that can be read.")
+}
+
 async function runValidate({ out, directory, args: [path] }: Invocation) {
-  if (path !== undefined && !existsSync(path))
-    throw new Stop(EXIT.not_found, `There is no file ${path}.`, "Check the path.", "E042")
   const root = projectRoot(directory)
+  const given = path === undefined ? undefined : givenFlow(path, directory)
   // A file on its own is read with the flows around it, because it may call them.
-  const { flows, faults: all } =
-    path === undefined ? catalogOf(root) : catalogWith(root, { path, text: readFileSync(path, "utf8") })
+  const { flows, faults: all } = given === undefined ? catalogOf(root) : catalogWith(root, given)
   const known = [...flows.values()].map(({ path: at }) => at)
   const faults = all
     .filter((fault) => path === undefined || fault.path === path)
@@ -154,8 +161,11 @@ async function runValidate({ out, directory, args: [path] }: Invocation) {
   // Which agents there are is told by files here; those that another plugin brings are known to opencode alone.
   const agents = asAgents(knownAgents(directory)).map(({ name }) => name)
   const hints = [...flows.values()]
-    .filter((each) => (path === undefined || each.path === path) && existsSync(each.path))
-    .flatMap((each) => strangers({ ...each, text: readFileSync(each.path, "utf8") }, agents))
+    .filter((each) => path === undefined || each.path === path)
+    .flatMap((each) => {
+      const text = given?.text ?? textAt(each.path)
+      return text === undefined ? [] : strangers({ ...each, text }, agents)
+    })
   const ok = faults.length === 0
   const named = path === undefined ? known : [...flows].flatMap(([name, { path: at }]) => (at === path ? name : []))
   if (out.json) out.value({ ok, flows: named, faults, hints })

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { configSchema } from "../../pass-over/domain/config-schema"
 import { PassOverErrorCode, refuse, type Refusal } from "../../pass-over/domain/errors"
@@ -10,7 +10,8 @@ import { oneLine } from "../clean"
 import type { Output } from "../output"
 import { globalFolder, opencodeConfigs, target, tuiConfigs } from "../opencode-config"
 import { inProject, projectConfig, projectRoot } from "../place"
-import { halves, listed, namedIn, ownSpec, type Half } from "../plugin-entry"
+import { halves, listed, listedIn, namedIn, ownSpec, type Half } from "../plugin-entry"
+import { readText } from "../read-text"
 import { SCHEMA_FILE, STARTER } from "../starter"
 
 type Step = {
@@ -29,15 +30,13 @@ const SCHEMA_OF: Record<Half, string> = {
 }
 
 /** Puts our entry into opencode's list, where it is not in one of the files that count here already. */
-function install(half: Half, spec: string, folder: string, directory: string): Step {
-  const known = namedIn(half === "server" ? opencodeConfigs(directory) : tuiConfigs(directory))
-  const [there] = known
+function install(half: Half, spec: string, folder: string, files: readonly string[]): Step {
+  const [there] = namedIn(files)
   const what = WHAT[half]
   if (there) return { what, path: there.file, did: "unchanged", note: `is there as ${there.spec}` }
   const path = target(folder, FILE[half])
   const fresh = !existsSync(path)
-  const before = fresh ? "" : readFileSync(path, "utf8")
-  const found = listed(path, before)
+  const found = listedIn(path)
   if (!found.ok) return { what, path, did: "failed", refusal: found.refusal }
   const edits = [
     ...(fresh ? [{ path: ["$schema"], value: SCHEMA_OF[half] }] : []),
@@ -54,7 +53,14 @@ function install(half: Half, spec: string, folder: string, directory: string): S
 }
 
 function put(what: string, path: string, content: string, keep: boolean): Step {
-  const before = existsSync(path) ? readFileSync(path, "utf8") : undefined
+  const file = readText(path)
+  if (file.state === "unreadable") {
+    const refusal = refuse(PassOverErrorCode.CONFIG_INVALID, `${path} cannot be read: ${file.problem}.`, {
+      suggestion: "Put a file that can be read in its place.",
+    })
+    return { what, path, did: "failed", refusal }
+  }
+  const before = file.state === "text" ? file.text : undefined
   if (before === content || (keep && before !== undefined)) return { what, path, did: "unchanged" }
   try {
     const refusal = replaceFile(path, content, before)
@@ -98,8 +104,13 @@ async function run({ out, options, directory }: Invocation) {
     const files = (["opencode", "tui"] as const).map((name) => target(folder, name))
     for (const path of [...files, preferences, schema]) inProject(path, directory)
   }
+  // For all projects only what stands in the user's own folder counts: another project does not read this one's.
+  const counting = (half: Half) => {
+    const found = half === "server" ? opencodeConfigs(directory) : tuiConfigs(directory)
+    return global ? found.filter((path) => dirname(path) === folder) : found
+  }
   const steps = [
-    ...brought.map((half) => install(half, spec, folder, directory)),
+    ...brought.map((half) => install(half, spec, folder, counting(half))),
     put(
       "what editors need to check the preferences",
       schema,

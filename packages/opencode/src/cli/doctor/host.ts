@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs"
 import { opencodeConfigs, tuiConfigs } from "../opencode-config"
-import { halves, listed, namedIn } from "../plugin-entry"
+import { opencodeBinary } from "../../standby/binary"
+import { halves, listedIn, namedIn } from "../plugin-entry"
 import { fail, ok, warn, type Check, type Finding, type Scene } from "./finding"
 
 /** The one that everything here was tried on. */
@@ -23,11 +23,18 @@ async function versionOf(binary: string, env: Scene["env"]): Promise<string | un
 }
 
 export const opencode: Check = async ({ env }) => {
-  const binary = env.PASS_OVER_OPENCODE ?? "opencode"
-  const version = await versionOf(binary, env)
+  const named = env.PASS_OVER_OPENCODE
+  const binary = opencodeBinary(env)
+  const version = binary === undefined ? undefined : await versionOf(binary, env)
   const install = "Install opencode (https://opencode.ai), or name its binary with PASS_OVER_OPENCODE."
-  if (version === undefined) return [fail("opencode", `${binary} cannot be started.`, install)]
-  const [major = 0, minor = 0] = version.split(".").map(Number)
+  if (version === undefined) return [fail("opencode", `${binary ?? (named || "opencode")} cannot be started.`, install)]
+  const known = /^v?(\d+)\.(\d+)\./.exec(version)
+  if (!known) return [fail("opencode", `${binary} says "${version}" for its version, which is none.`, install)]
+  const [major, minor] = [Number(known[1]), Number(known[2])]
+  if (named && named !== binary) {
+    const instead = `PASS_OVER_OPENCODE names ${named}, which cannot be started; ${binary} (${version}) is taken instead.`
+    return [warn("opencode", instead, "Correct PASS_OVER_OPENCODE, or take it away.")]
+  }
   if (major > TRIED[0]) {
     return [
       fail(
@@ -49,7 +56,7 @@ export const plugin: Check = ({ directory }) => {
     const name = half === "server" ? "plugin" : "plugin (terminal)"
     if (!brought.includes(half)) return []
     const broken = files.flatMap((file) => {
-      const found = listed(file, readFileSync(file, "utf8"))
+      const found = listedIn(file)
       return found.ok ? [] : [fail(name, found.refusal.message, found.refusal.suggestion)]
     })
     const places = namedIn(files)

@@ -34,8 +34,8 @@ export const agents: Check = ({ directory }) => {
   const known = knownAgents(directory)
   const off = AGENTS.filter(({ name }) => known.some((agent) => agent.name === name && agent.disabled))
   const names = known.map((agent) => agent.name)
-  const unknown = configTexts(directory).flatMap(({ path, text }) => {
-    const file = text === undefined ? undefined : parseConfig(text)
+  const unknown = configTexts(directory).flatMap(({ path, file: read }) => {
+    const file = read.state === "text" ? parseConfig(read.text) : undefined
     if (!file?.ok) return []
     const named = [
       ...Object.keys(file.preferences.pairs ?? {}).flatMap((key) => key.split("->")),

@@ -54,16 +54,19 @@ function inspect(client: Database, path: string): DatabaseCheck {
 
 /** What is wrong with the preferences that are stored for a project; nothing where all is well, or nothing is there. */
 export function checkStored(path: string, directory: string): string | undefined {
-  if (!statSync(path, { throwIfNoEntry: false })) return undefined
-  const client = new Database(path, { readonly: true })
   try {
-    client.run("PRAGMA busy_timeout = 500")
-    if ((client.query<{ n: number }, []>(TABLES).get()?.n ?? 0) > 0) storedPreferences(drizzle({ client }), directory)
-    return undefined
+    if (!statSync(path, { throwIfNoEntry: false })) return undefined
+    const client = new Database(path, { readonly: true })
+    try {
+      client.run("PRAGMA busy_timeout = 500")
+      if ((client.query<{ n: number }, []>(TABLES).get()?.n ?? 0) > 0) storedPreferences(drizzle({ client }), directory)
+      return undefined
+    } finally {
+      client.close()
+    }
   } catch (error) {
+    // That the database itself cannot be used is told by the check of it.
     return error instanceof PassOverError ? error.message : undefined
-  } finally {
-    client.close()
   }
 }
 

@@ -94,6 +94,8 @@ export function editText(text: string, edits: readonly ValueEdit[]): string {
 
 const read = (path: string): string | undefined => {
   try {
+    // A pipe or a device in its place would never end.
+    if (!statSync(path).isFile()) throw new Error("it is not a file")
     return readFileSync(path, "utf8")
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
