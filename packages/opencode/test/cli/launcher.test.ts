@@ -195,3 +195,22 @@ test("a reader that has seen enough is no error", async () => {
   expect(await new Response(child.stdout).text()).toBe("{\n")
   expect(await new Response(child.stderr).text()).toBe("")
 })
+
+test("what cannot be written is a sentence and an exit code, and a reader that is gone changes no exit code", async () => {
+  using folder = createPlace()
+  symlinkSync(process.execPath, folder.at("bin", "bun"))
+  const shell = async (line: string) => {
+    const child = Bun.spawn(["/bin/sh", "-c", line], {
+      cwd: folder.at("project"),
+      env: { HOME: folder.at("home"), PATH: `${folder.at("bin")}:/usr/bin:/bin`, L: `${node} ${LAUNCHER}` },
+      stdio: ["ignore", "pipe", "pipe"],
+    })
+    return new Response(child.stderr).text()
+  }
+  expect(await shell("$L list > /dev/full; echo $? >&2")).toBe(
+    "What there was to say could not be written: ENOSPC: no space left on device, write.\n1\n",
+  )
+  // The reader is gone before anything is written.
+  expect(await shell("(sleep 0.2; $L show abc --json; echo $? >&2) | true")).toBe("3\n")
+  expect(await shell("(sleep 0.2; $L list --json; echo $? >&2) | true")).toBe("0\n")
+})
