@@ -3,6 +3,7 @@ import { basename, join } from "node:path"
 import { parse } from "jsonc-parser"
 import { AGENTS, type Mode } from "../agent/agent"
 import type { AgentInfo } from "../pass-over/domain/agent"
+import { nearest } from "../pass-over/domain/nearest"
 import { withoutBom } from "../pass-over/store/config-text"
 import { configFolders, opencodeConfigs } from "./opencode-config"
 import { textAt } from "./read-text"
@@ -64,6 +65,15 @@ export function knownAgents(directory: string): Known[] {
   }
   return [...agents.values()]
 }
+
+/** What to say of names that no agent has here; "*" is every agent. */
+export const noSuchAgents = (names: readonly string[], known: readonly string[]): string[] =>
+  names
+    .filter((name) => name !== "*" && !known.includes(name))
+    .map((name) => {
+      const near = nearest(name, known)
+      return `There is no agent "${name}" here${near ? `; did you mean \`${near}\`?` : "."}`
+    })
 
 export const asAgents = (known: readonly Known[]): AgentInfo[] =>
   known.filter((agent) => !agent.disabled).map(({ name, mode }) => ({ name, mode }))

@@ -234,3 +234,68 @@ test("a file that is named is looked for from --directory, and one that is not t
     ])
   }
 })
+
+describe("what is written and taken away", () => {
+  test("the settings of the record of passes, which share their word with a subagent", async () => {
+    using home = createHome()
+    const set = await home.run("config", "set", "audit", "retention_days", "5")
+    expect(set).toMatchObject({ code: 0, out: expect.stringMatching(/retention_days +30 +5/) })
+    await home.run("config", "set", "audit", "can_modify_files", "false")
+    expect(JSON.parse(readFileSync(projectFile(home), "utf8"))).toEqual({
+      audit: { retention_days: 5 },
+      subagents: { audit: { can_modify_files: false } },
+    })
+    expect((await home.run("config", "set", "audit", "retention_days", "0")).err).toContain("audit.retention_days")
+    expect((await home.run("config", "set", "audit", "retention_days", "9", "--stored")).code).toBe(EXIT.usage)
+    expect((await home.run("config", "unset", "audit", "retention_days")).out).toMatch(/retention_days +5 +30/)
+  })
+
+  test("a number as text, where text is wanted", async () => {
+    using home = createHome()
+    expect((await home.run("config", "set", "alice->audit", "reason", "12")).code).toBe(0)
+    expect(JSON.parse(readFileSync(projectFile(home), "utf8"))).toEqual({ pairs: { "alice->audit": { reason: "12" } } })
+    expect((await home.run("config", "set", "alice->audit", "timeout_ms", "soon")).err).toContain("must be a number")
+  })
+
+  test("an agent that nobody knows, with a hint", async () => {
+    using home = createHome()
+    const hint = 'There is no agent "adit" here; did you mean `audit`?'
+    expect((await home.run("config", "set", "alice->adit", "timeout_ms", "5000")).out).toContain(hint)
+    const json = await home.run("config", "set", "adit", "can_modify_files", "false", "--json")
+    expect(json.json()).toMatchObject({ saved: true, hints: [hint] })
+    expect((await home.run("config", "set", "*->audit", "timeout_ms", "5000")).out).not.toContain("no agent")
+  })
+
+  test.each([
+    [["alice->audit"]],
+    [["alice->audit", "timeout_ms"]],
+    [["audit", "--stored"]],
+    [["audit", "can_modify_files", "--stored"]],
+    [["limits", "running"]],
+    [["limits", "tree.constructor"]],
+    [["limits"]],
+    [["audit", "retention_days"]],
+    [["defaults", "constructor"]],
+  ])("nothing, where nothing is written: %j", async (argv) => {
+    using home = createHome()
+    const absent = await home.run("config", "unset", ...argv)
+    expect(absent).toMatchObject({ code: EXIT.not_found, err: expect.stringContaining("nothing to take away") })
+    put(projectFile(home), `{ "pairs": { "scout->audit": {} } }`)
+    expect((await home.run("config", "unset", ...argv)).code).toBe(EXIT.not_found)
+    expect(readFileSync(projectFile(home), "utf8")).toBe(`{ "pairs": { "scout->audit": {} } }`)
+  })
+
+  test.each([
+    [["alice->audit", "__proto__", "1"], EXIT.config, 'unknown setting "__proto__"'],
+    [["alice->audit", "constructor", "1"], EXIT.config, 'unknown setting "constructor"'],
+    [["limits", "tree.__proto__", "1"], EXIT.config, 'unknown setting "__proto__"'],
+    [["limits", "__proto__", "1"], EXIT.config, 'unknown setting "__proto__"'],
+    [["__proto__", "can_modify_files", "true"], EXIT.usage, "No agent can be called __proto__."],
+    [["__proto__->audit", "enabled", "true"], EXIT.usage, "No agent can be called __proto__."],
+    [["", "can_modify_files", "true"], EXIT.usage, "is empty"],
+  ] as const)("no name that objects have by themselves, and none that is empty: %j", async (argv, code, said) => {
+    using home = createHome()
+    const ran = await home.run("config", "set", ...argv)
+    expect({ code: ran.code, err: ran.err }).toEqual({ code, err: expect.stringContaining(said) })
+  })
+})

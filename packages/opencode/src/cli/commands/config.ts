@@ -4,11 +4,10 @@ import { configSchema } from "../../pass-over/domain/config-schema"
 import { describeSource, resolveAudit, type Source, type Written } from "../../pass-over/domain/config"
 import { explain as explained, type Explained } from "../../pass-over/domain/explain"
 import { PassOverErrorCode } from "../../pass-over/domain/errors"
-import { nearest } from "../../pass-over/domain/nearest"
 import { allWritten } from "../../pass-over/service/preference"
 import { parseConfig, placeOf, type Fault } from "../../pass-over/store/config-text"
 import { DEFAULTS } from "../../agent/agent"
-import { knownAgents } from "../agents"
+import { knownAgents, noSuchAgents } from "../agents"
 import { oneLine } from "../clean"
 import { Stop, type Command, type Invocation } from "../command"
 import { withHistory, workedIn } from "../engine"
@@ -40,11 +39,7 @@ async function runExplain({ out, args: [from = "", to = ""], directory }: Invoca
   const known = knownAgents(directory).map((agent) => agent.name)
   const sourceLine = sourceLines(configTexts(directory))
   const { settings, notes } = explained(from, to, { written: await written(directory), agents: DEFAULTS })
-  const hints = [from, to].flatMap((name) => {
-    if (known.includes(name)) return []
-    const near = nearest(name, known)
-    return [`There is no agent "${name}" here${near ? `; did you mean \`${near}\`?` : "."}`]
-  })
+  const hints = noSuchAgents([from, to], known)
   if (out.json) {
     const shown = settings.map(({ source, shadows, ...rest }) => ({
       ...rest,

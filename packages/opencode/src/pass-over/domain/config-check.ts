@@ -1,6 +1,7 @@
 import { clip } from "./clip"
 import type { z } from "zod"
 import { enforced, rulesOf } from "./constraint"
+import { withoutFaults } from "./config-partial"
 import { PassOverErrorCode } from "./errors"
 import { LimitPreference } from "./limit"
 import { nearest } from "./nearest"
@@ -32,7 +33,7 @@ const SECTIONS = {
 } as const satisfies Record<Exclude<keyof PassOverPreferences, "$schema">, string[]>
 type Section = keyof typeof SECTIONS
 
-const isSection = (name: unknown): name is Section => typeof name === "string" && name in SECTIONS
+const isSection = (name: unknown): name is Section => typeof name === "string" && Object.hasOwn(SECTIONS, name)
 
 const sectionsWith = (name: string) =>
   (Object.keys(SECTIONS) as Section[]).filter((one) => SECTIONS[one].includes(name))
@@ -55,7 +56,7 @@ function elsewhere(key: string, section: Section | undefined): string | undefine
     const home = homes.length > 0 ? `\`${key}\` belongs into ${homes.join(" or ")}` : undefined
     return meant(key, ["$schema", ...Object.keys(SECTIONS)]) ?? home
   }
-  if (section !== "defaults" && section !== "audit" && FROM_KEY[key]) return FROM_KEY[key]
+  if (section !== "defaults" && section !== "audit" && Object.hasOwn(FROM_KEY, key)) return FROM_KEY[key]
   const homes = sectionsWith(key)
   if (homes.length > 0) return `\`${key}\` belongs into ${homes.join(" or ")}, not into ${section}`
   return meant(key, SECTIONS[section])
@@ -129,7 +130,9 @@ function inWords(issue: z.core.$ZodIssue, input: unknown): Problem[] {
     const written =
       pieces.length === 2 && pieces.every((piece) => /^[^\s>]+$/.test(piece)) ? pieces.join("->") : undefined
     const suggestion = written !== undefined && written !== key ? `write "${written}"` : undefined
-    return issue.issues.map(({ message }) => problem(path, message, suggestion))
+    return issue.issues.map((one) =>
+      problem(path, one.code === "too_small" ? "a name must not be empty" : one.message, suggestion),
+    )
   }
   if (issue.code === "unrecognized_keys") {
     const section = isSection(path[0]) ? path[0] : undefined
@@ -267,15 +270,21 @@ const unread = ({ subagents = {} }: PassOverPreferences): Problem[] =>
 export type Parsed = { ok: true; preferences: PassOverPreferences } | { ok: false; problems: Problem[] }
 
 /**
- * Everything that is wrong with a preferences value, or the value. Contradictions are looked for in what is valid. With
+ * Everything that is wrong with a preferences value, or the value. Contradictions are looked for in what is valid
+ * of it. With
  * `wishes` a constraint that nothing enforces and a schema that cannot be read may stay: of what was stored once, only
  * passes of that pair or subagent are refused.
  */
 export function parse(input: unknown, { wishes = false } = {}): Parsed {
   const parsed = PassOverPreferences.safeParse(input)
-  if (!parsed.success) return { ok: false, problems: parsed.error.issues.flatMap((issue) => inWords(issue, input)) }
-  const problems = [...(wishes ? [] : [...vain(parsed.data), ...unread(parsed.data)]), ...conflicts(parsed.data)]
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, preferences: parsed.data }
+  const issues = parsed.error?.issues ?? []
+  const valid = parsed.data ?? PassOverPreferences.safeParse(withoutFaults(input, issues)).data ?? {}
+  const problems = [
+    ...issues.flatMap((issue) => inWords(issue, input)),
+    ...(wishes ? [] : [...vain(valid), ...unread(valid)]),
+    ...conflicts(valid),
+  ]
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, preferences: valid }
 }
 
 /** "pairs.alice->audit.timeout: unknown setting "timeout"; did you mean `timeout_ms`?" */

@@ -7,6 +7,7 @@ import {
   type Node,
   type ParseError,
 } from "jsonc-parser"
+import { uniqueBy } from "remeda"
 import { describeProblem, parse, type Problem } from "../domain/config-check"
 import { PassOverErrorCode } from "../domain/errors"
 import type { PassOverPreferences } from "../domain/preference"
@@ -132,10 +133,9 @@ export function parseConfig(written: string): ConfigFile {
     return faults.length > 0 ? { ok: false, faults } : none(EMPTY)
   }
   const doubled = twice(text, tree)
-  if (doubled.length > 0) return { ok: false, faults: doubled }
   const parsed = parse(getNodeValue(tree))
-  if (parsed.ok) return parsed
-  const faults = parsed.problems.map((problem): Fault => {
+  if (parsed.ok && doubled.length === 0) return parsed
+  const faults = (parsed.ok ? [] : parsed.problems).map((problem): Fault => {
     const node = nodeAt(tree, problem.path)
     return {
       ...place(text, node.offset),
@@ -145,7 +145,8 @@ export function parseConfig(written: string): ConfigFile {
       ...(problem.suggestion ? { suggestion: problem.suggestion } : {}),
     }
   })
-  return { ok: false, faults: faults.toSorted((a, b) => a.line - b.line || a.column - b.column) }
+  const all = uniqueBy([...doubled, ...faults], ({ line, column, message }) => `${line}:${column} ${message}`)
+  return { ok: false, faults: all.toSorted((a, b) => a.line - b.line || a.column - b.column) }
 }
 
 /** Where a value stands in its file: "12:5". Nothing where it is not in there. */

@@ -42,6 +42,29 @@ describe("what JSON would swallow is a fault", () => {
     expect(told(`{ "pairs": { "a->b": {}, "a->b": {} } }`)).toHaveLength(1)
   })
 
+  test("it hides no other fault, and a fault of form hides no contradiction", () => {
+    const text = `{
+      "defaults": { "auto_apply": true, "auto_apply": "yes", "speed": 1 },
+      "pairs": {
+        "alice->alice": { "timeout_ms": "soon", "constraints": ["be careful"] },
+        "alice->audit": { "enabled": false, "auto_return": true, "constraints": ["read_only", 3] }
+      },
+      "subagents": { "audit": { "output_schema": { "type": "nonsense" }, "max_memory_mb": -1 } }
+    }`
+    expect(told(text).map((line) => line.replace(/^(\d+):\d+ (\S+).*/s, "$1 $2"))).toEqual([
+      "2 defaults.auto_apply:",
+      "2 defaults.auto_apply:",
+      "2 defaults.speed:",
+      "4 pairs.alice->alice:",
+      "4 pairs.alice->alice.timeout_ms:",
+      "4 pairs.alice->alice.constraints.0:",
+      "5 pairs.alice->audit.auto_return:",
+      "5 pairs.alice->audit.constraints.1:",
+      "7 subagents.audit.output_schema.type:",
+      "7 subagents.audit.max_memory_mb:",
+    ])
+  })
+
   test("a key that would change what an object is", () => {
     expect(told(`{ "defaults": { "__proto__": { "auto_apply": true } } }`)).toEqual([
       '1:17 defaults.__proto__: unknown setting "__proto__"',
