@@ -111,3 +111,27 @@ test("what is declined is sent back to be done again, and without an opencode it
   const [command] = await world.engine.store.tells(home.project)
   expect(command).toMatchObject({ kind: "rework", pass_over_id: id, text: expect.stringContaining("not part of this") })
 })
+
+test("what is applied already is no stranger's file, and an undo of an undo brings back", async () => {
+  using made = await scene()
+  const { home, id } = made
+  const none = await home.run("undo")
+  expect(none.code).toBe(EXIT.failed)
+  expect(none.err).toContain("pass-over audit query --action applied")
+  expect((await home.run("audit", "query", "--action", "applied")).code).toBe(EXIT.ok)
+  expect((await home.run("apply", id)).code).toBe(EXIT.failed)
+  await home.run("apply", id, "--all")
+  const twice = await home.run("apply", id)
+  expect(twice.code).toBe(EXIT.late)
+  expect(twice.err).toMatch(/^This is applied already, by .+ \(apl_\S+\)\.\n→ Undo it first/)
+  expect((await home.run("undo")).out).toContain("Taken back: 2 file operations")
+  expect((await home.run("undo")).out).toContain("Brought back: 2 file operations")
+})
+
+test("of a pass that proposes nothing a person is told where its words are", async () => {
+  using made = await scene({}, BEFORE, [])
+  const ran = await made.home.run("review", made.id)
+  expect(ran.code).toBe(EXIT.failed)
+  expect(ran.err).toContain(`pass-over show ${made.id.slice(-8)}`)
+  expect(ran.err).not.toContain("pass_over_read")
+})

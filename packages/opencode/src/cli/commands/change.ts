@@ -1,6 +1,6 @@
 import type { ChangeSet } from "../../pass-over/domain/change/change"
 import { verdictsOf } from "../../pass-over/domain/change/target"
-import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
+import { PassOverErrorCode, refuse, type Refusal } from "../../pass-over/domain/errors"
 import type { Pass } from "../../pass-over/domain/pass"
 import { changeOf, lastApplied, preview, review as decide, undoOne } from "../../pass-over/service/change/act"
 import { undecided } from "../../pass-over/service/change/auto"
@@ -14,7 +14,7 @@ import { tellApplied } from "../../pass-over/service/change/tell"
 import { viewChange, type FileView } from "../../pass-over/service/change/view"
 import type { AppliedAndVerified } from "../../pass-over/service/change/act"
 import { clean, oneLine } from "../clean"
-import { refused, text, usage, type Command, type Invocation } from "../command"
+import { refused, Stop, text, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine } from "../engine"
 import { EXIT } from "../exit"
 import { findPass, short } from "../find"
@@ -23,6 +23,9 @@ import { projectRoot } from "../place"
 type Changing = { deps: ChangeDeps; pass: Pass; change: ChangeSet }
 
 const NO_FILES = refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, "Files cannot be changed here.")
+
+/** There is such a pass; only that there is nothing to do with it is not what a script hoped for. */
+const nothing = ({ message, code }: Refusal, suggestion: string) => new Stop(EXIT.failed, message, suggestion, code)
 
 const PASS = { name: "<id>", text: "the id of a pass, or enough of its beginning or end" }
 
@@ -36,7 +39,7 @@ const withChange = <T>(
     if (!deps) throw refused(NO_FILES)
     const pass = await findPass(engine.store, given)
     const found = await changeOf(deps, pass)
-    if (!found.ok) throw refused(found.refusal)
+    if (!found.ok) throw nothing(found.refusal, `pass-over show ${short(pass.id)} has what it said.`)
     return work({ deps, pass, change: found.change }, engine)
   })
 
@@ -105,6 +108,8 @@ async function judge(call: Invocation) {
 }
 
 function told({ out }: Invocation, done: AppliedAndVerified, pass_over_id: string) {
+  if (!done.ok && done.refusal.code === PassOverErrorCode.NOT_FOUND)
+    throw nothing(done.refusal, done.refusal.suggestion)
   if (!done.ok) throw refused(done.refusal)
   const { application, verification } = done
   const paths = application.ops.map(({ path }) => path)

@@ -116,7 +116,7 @@ export async function applyAndVerify(deps: ChangeDeps, applying: ApplyingAll): P
 }
 
 const nothing = refuse(PassOverErrorCode.NOT_FOUND, "There is nothing to undo here.", {
-  suggestion: "pass-over list shows what was applied.",
+  suggestion: "pass-over audit query --action applied shows what was applied.",
 })
 
 /** The application that an undo without further words means: the last one that stands. */

@@ -20,8 +20,10 @@ export type Applying = {
   permit?: Permit | undefined
 }
 
-/** `target` is told where it was not simply the project. */
-export type Applied = { ok: true; application: Application; target?: Target } | { ok: false; refusal: Refusal }
+/** `target` is told where it was not simply the project, `brought_back` where an undo was undone. */
+export type Applied =
+  | { ok: true; application: Application; target?: Target; brought_back?: boolean }
+  | { ok: false; refusal: Refusal }
 
 const no = (refusal: Refusal): Applied => ({ ok: false, refusal })
 
@@ -216,7 +218,7 @@ export async function apply(deps: ChangeDeps, { pass, change, actor, approval, p
   if (!tree) return no(GONE)
   try {
     const ops = await outstanding(deps, tree, change, planned.planned.ops)
-    if (ops.length === 0) return no(THERE)
+    if (ops.length === 0) return no(await applied(deps, change, planned.planned.approval))
     const writing = { ops, approval: planned.planned.approval, actor, pass, change, target, permit }
     return await writeInto(deps, tree, { kind: "apply", undoes: null, ...writing })
   } finally {
@@ -229,8 +231,8 @@ export async function apply(deps: ChangeDeps, { pass, change, actor, approval, p
  * of the same file goes on from there.
  */
 async function outstanding(deps: ChangeDeps, tree: Tree, change: ChangeSet, ops: readonly Op[]): Promise<Op[]> {
-  const applied = await deps.store.applications({ pass_over_id: change.pass_over_id })
-  const mine = applied.filter((one) => one.change_id === change.change_id && one.status === "done")
+  const all = await deps.store.applications({ pass_over_id: change.pass_over_id })
+  const mine = all.filter((one) => one.change_id === change.change_id && one.status === "done")
   if (mine.length === 0) return [...ops]
   const written = mine.flatMap((one) => one.ops)
   const left: Op[] = []
@@ -243,3 +245,16 @@ async function outstanding(deps: ChangeDeps, tree: Tree, change: ChangeSet, ops:
   }
   return left
 }
+
+/** All of it is there: by which application, where one was just this. */
+async function applied(deps: ChangeDeps, { change_id, pass_over_id }: ChangeSet, approval: string): Promise<Refusal> {
+  const all = await deps.store.applications({ pass_over_id })
+  const mine = all.filter((one) => one.kind === "apply" && one.status === "done" && one.change_id === change_id)
+  const same = mine.find((one) => one.approval === approval)
+  return same ? again(same) : THERE
+}
+
+const again = ({ apply_id, actor }: Application) =>
+  refuse(PassOverErrorCode.STALE_REVISION, `This is applied already, by ${actor} (${apply_id}).`, {
+    suggestion: "Undo it first, if it shall be written once more.",
+  })

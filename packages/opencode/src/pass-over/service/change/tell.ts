@@ -56,9 +56,9 @@ const where = ({ tree, moved }: Partial<Target> = {}) => {
 /** How an application or an undo ended, what its check said, and how whoever reads it takes the change back. */
 export function tellApplied(applied: AppliedAndVerified, undo: string): string {
   if (!applied.ok) return applied.refusal.message
-  const { application, verification } = applied
+  const { application, verification, brought_back } = applied
   const count = `${application.ops.length} file operation${application.ops.length === 1 ? "" : "s"}`
-  const what = application.kind === "apply" ? "Applied" : "Taken back"
+  const what = application.kind === "apply" ? "Applied" : brought_back ? "Brought back" : "Taken back"
   const told = [`${what}${where(applied.target)}: ${count} (${application.apply_id}).`]
   if (!verification) return told.join("\n")
   const { command, exit_code, output, duration_ms } = verification

@@ -80,7 +80,7 @@ async function takenBack(deps: ChangeDeps, tree: Tree, undoing: Undoing, target:
     deps,
     done.flatMap(({ content }) => (content ? [{ hash: deps.sha(content), content }] : [])),
   )
-  return writeInto(deps, tree, {
+  const taken = await writeInto(deps, tree, {
     kind: "undo",
     undoes: application.apply_id,
     ops: done.flatMap(({ op }) => op ?? []),
@@ -90,4 +90,5 @@ async function takenBack(deps: ChangeDeps, tree: Tree, undoing: Undoing, target:
     target,
     permit,
   })
+  return taken.ok && application.kind === "undo" ? { ...taken, brought_back: true } : taken
 }
