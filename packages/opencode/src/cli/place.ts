@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, realpathSync } from "node:fs"
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs"
 import { dirname, join, parse, sep } from "node:path"
 import type { Written } from "../pass-over/domain/config"
 import { PassOverError } from "../pass-over/domain/errors"
@@ -38,6 +38,9 @@ export function projectConfig(directory: string): string {
 
 /** As opencode calls it: it compares folders as text, and links are looked through. */
 export function real(directory: string): string {
+  const found = statSync(directory, { throwIfNoEntry: false })
+  if (found && !found.isDirectory())
+    throw new Stop(EXIT.usage, `${directory} is a file, not a folder.`, "Check --directory.", "USAGE")
   try {
     return realpathSync(directory)
   } catch {

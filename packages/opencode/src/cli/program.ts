@@ -2,7 +2,8 @@ import { Command as Program, CommanderError } from "commander"
 import { resolve } from "node:path"
 import { byAgent } from "../agent-shell"
 import { PassOverError } from "../pass-over/domain/errors"
-import { Stop, text, type Command, type Context, type Values } from "./command"
+import { nearest } from "../pass-over/domain/nearest"
+import { Stop, text, usage, type Command, type Context, type Values } from "./command"
 import { clean } from "./clean"
 import { COMMANDS } from "./commands"
 import { EXIT, EXIT_TEXT, exitFor, type ExitCode, type ExitName } from "./exit"
@@ -24,6 +25,8 @@ function add(parent: Program, command: Command, run: Run) {
   made.addHelpText("after", () => examples(command.examples))
   for (const one of command.args ?? []) made.argument(one.name, one.text)
   if (command.commands) {
+    // What is asked of a command that has commands below it is its help.
+    made.option("--json", "one JSON value for programs")
     for (const below of command.commands) add(made, below, run)
     return
   }
@@ -39,16 +42,17 @@ function add(parent: Program, command: Command, run: Run) {
 type Call = { args: string[]; options: Values }
 type Run = (command: Command, call: Call) => Promise<void>
 
-function build(world: World, said: (text: string) => void, run: Run): Program {
+function build(world: World, { json, said, run }: { json: boolean; said(text: string): void; run: Run }): Program {
   const program = new Program("pass-over")
     .description("Delegation between coding agents as a contract, for opencode.")
     .version(world.version, "-v, --version", "print the version")
     .helpOption("-h, --help", "print this help")
+    .option("--json", "one JSON value for programs")
     .helpCommand("help [command]", "print the help of a command")
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({
-      writeOut: (out) => world.write(out),
+      writeOut: (out) => (json ? said(out) : world.write(out)),
       // What is wrong is said once, by `tell`, with the right exit code.
       writeErr: said,
       getOutHelpWidth: () => world.width ?? 100,
@@ -68,7 +72,27 @@ function inherit(program: Program) {
   }
 }
 
+/** The help of a command that there is not is a mistake, and not the help of everything. */
+function helpOf(program: Program, [name, ...more]: readonly string[]): void {
+  if (name === undefined || name.startsWith("-")) return program.help()
+  const found = program.commands.find((below) => below.name() === name)
+  if (found) return helpOf(found, more)
+  const known = program.commands.map((below) => below.name())
+  const near = nearest(name, known)
+  throw usage(`There is no command "${name}".`, near ? `Did you mean ${near}?` : `There are: ${known.join(", ")}.`)
+}
+
+/** An option that takes every word after it, where one stands in front of what a command cannot do without. */
+function swallowed(command: Command | undefined, argv: readonly string[]): string | undefined {
+  const flags = (command?.options ?? []).flatMap(({ flags }) => (flags.endsWith("...>") ? flags.split(" ", 1) : []))
+  const taker = flags.find((flag) => argv.includes(flag))
+  return taker && `${taker} takes every word after it; write the words of the command before it.`
+}
+
 type Failure = { exit: ExitCode; message: string; suggestion?: string | undefined; code: string }
+
+const named = (argv: readonly string[]) =>
+  COMMANDS.find(({ name }) => name === argv.find((word) => !word.startsWith("-")))
 
 /** The command that was meant, as far as it can be told, with what comes before it: its help is what helps. */
 function meant(program: Program, argv: readonly string[]): string {
@@ -129,27 +153,31 @@ export async function execute(argv: readonly string[], world: World): Promise<Ex
   const out = createOutput(terminal)
   const help = { text: "" }
   const said = (text: string) => void (help.text += text)
-  const program = build(world, said, async (command, { args, options }) => {
+  const run: Run = async (command, { args, options }) => {
     const directory = real(resolve(world.directory, text(options, "directory") ?? "."))
     const context: Context = { out, directory, env: world.env, now: world.now }
     forPerson(command, { options, env: world.env }, meant(program, argv))
     if (command.run) done.code = await command.run({ ...context, args, options })
-  })
+  }
+  const program = build(world, { json, said, run })
   try {
-    if (argv.length === 0) {
-      program.outputHelp()
-      return EXIT.ok
-    }
+    const words = argv.filter((word) => word !== "--json")
+    const [first, ...asked] = words
+    if (first === "help") helpOf(program, asked)
+    if (first === undefined) program.help()
     await program.parseAsync([...argv], { from: "user" })
     return done.code
   } catch (error) {
     if (error instanceof CommanderError && HELP.includes(error.code)) {
       // A command that only has commands below it, called alone, is asked what it can do.
-      world.write(help.text)
+      if (!json) world.write(help.text)
+      if (json) out.value(error.code === "commander.version" ? { version: world.version } : { help: help.text })
       return EXIT.ok
     }
     const failed = failure(error, meant(program, argv))
-    tell(failed, out, terminal)
+    const missing = error instanceof CommanderError && error.code === "commander.missingArgument"
+    const suggestion = (missing ? swallowed(named(argv), argv) : undefined) ?? failed.suggestion
+    tell({ ...failed, suggestion }, out, terminal)
     return failed.exit
   }
 }

@@ -260,3 +260,15 @@ test("an empty id names the newest run for looking at it, and none for whatever 
   }
   expect((await home.run("flow", "show", run_id, "--json")).json()).toMatchObject({ run: { status: "running" } })
 })
+
+test("a step that there is not is not found, and what a file leaves out is said in words", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  const { run_id } = await begun(home, "goal=totals")
+  const ran = await home.run("flow", "retry", run_id, "fnd")
+  expect(ran).toMatchObject({ code: EXIT.not_found, err: expect.stringContaining('There is no step "fnd".') })
+  write(home, "short.yaml", "name: short\nsteps:\n  - { id: a, agent: scout }\n")
+  const checked = await home.run("flow", "validate")
+  expect(checked.code).toBe(EXIT.config)
+  expect(checked.out).toContain("objective: is missing; text is wanted")
+})

@@ -142,6 +142,8 @@ test("a list is narrowed, and shows this project's passes alone unless all are a
   expect(await objectives("--limit", "2")).toBe("three two")
   expect(await objectives("--agent", "inspector")).toBe("two")
   expect(await objectives("--status", "running")).toBe("two")
+  expect(await objectives("--status", "running,returned")).toContain("two")
+  expect((await objectives("--status", "running,returned")).length).toBeGreaterThan(3)
   expect(await objectives("--status", "returned,processed")).toBe("three one")
   mkdirSync(join(home.project, "packages", "app"), { recursive: true })
   expect(await objectives("--directory", join(home.project, "packages", "app"))).toBe("three two one")

@@ -64,7 +64,28 @@ describe("what is not understood", () => {
     [["list", "extra"], "too many arguments", ""],
     [["list", "--limit", "many"], '--limit must be a whole number above 0, not "many".', ""],
     [["list", "--status", "sleeping"], "--status knows running,", ""],
+    [["list", "--status", "running,returnd"], "--status knows running, initial", "Did you mean returned?"],
     [["list", "--directory", "/nowhere/at/all"], "There is no folder /nowhere/at/all.", ""],
+    ...["init", "list", "doctor"].map((name): [string[], string, string] => [
+      [name, "--directory", import.meta.path],
+      "is a file, not a folder.",
+      "",
+    ]),
+    [["help", "lst"], 'There is no command "lst".', "Did you mean list?"],
+    [["help", "config", "nope"], 'There is no command "nope".', "show, explain"],
+    [["run", "audit", ""], "What to do must not be empty.", ""],
+    [["run", "", "Review"], "The name of the agent must not be empty.", ""],
+    [["run", "audit", "Review", "--timeout", "0s"], '"0s" is no time to work in.', "Write 90s"],
+    [["run", "audit", "Review", "--timeout", "25h"], '"25h" is too long.', "At most 24 h"],
+    [["run", "audit", "Review", "--model", "foo"], 'A model is written "provider/model".\n', ""],
+    [
+      ["run", "audit", "--files", "a.ts", "Review"],
+      "missing required argument 'objective'",
+      "--files takes every word",
+    ],
+    [["audit", "query", "--action", "appplied"], "--action knows requested", "Did you mean applied?"],
+    [["flow", "run", "feature", "gaol=x"], 'has no input "gaol"', "pass-over flow show feature"],
+    [["flow", "run", "feature"], "also needs: goal", "pass-over flow show feature"],
   ])("%j ends with 2 and says what was meant", async (argv, message, suggestion) => {
     using home = createHome()
     const { code, out, err } = await home.run(...argv)
@@ -72,7 +93,7 @@ describe("what is not understood", () => {
     expect(err).toContain(message)
     expect(err).toContain(suggestion)
     const [first, ...more] = err.trimEnd().split("\n")
-    expect(first).toContain(message)
+    expect(`${first}\n`).toContain(message)
     expect(more.length).toBeLessThan(2)
   })
 
@@ -85,6 +106,25 @@ describe("what is not understood", () => {
       error: { code: "USAGE", message: "unknown command 'lst'", suggestion: "Did you mean list?" },
     })
   })
+})
+
+test("what is asked of the program itself is one JSON value too", async () => {
+  using home = createHome()
+  expect((await home.run("--version", "--json")).json()).toEqual({ version: "1.2.3" })
+  for (const argv of [
+    ["help"],
+    ["--help"],
+    ["list", "--help"],
+    ["help", "list"],
+    ["flow"],
+    ["config"],
+    ["audit"],
+    [],
+  ]) {
+    const ran = await home.run(...argv, "--json")
+    expect([argv, ran.code, ran.err]).toEqual([argv, EXIT.ok, ""])
+    expect(ran.json()).toEqual({ help: expect.stringContaining("Usage: pass-over") })
+  }
 })
 
 test("every command that reads answers with one JSON value in an empty home", async () => {

@@ -1,12 +1,15 @@
 import { closeSync, existsSync, fsyncSync, openSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import type { z } from "zod"
-import type { AuditLine } from "../../pass-over/domain/audit-log"
+import { AuditAction, type AuditLine } from "../../pass-over/domain/audit-log"
 import { AuditQuery, FORMATS, type AuditFormat, type AuditQueryInput } from "../../pass-over/domain/audit-query"
+import { issueText } from "../../pass-over/domain/issue-text"
+import { OutputStatus, ReviewDecision } from "../../pass-over/domain/output"
 import { databasePath } from "../../paths"
 import { auditedIn, printFaults, withAudit } from "../audit"
 import { clean, safeText } from "../clean"
 import { count, Stop, text, usage, type Command, type Invocation, type Option, type Values } from "../command"
+import { enumWords } from "../enum-words"
 import { EXIT } from "../exit"
 import { short } from "../find"
 import type { Output } from "../output"
@@ -38,9 +41,9 @@ function asked({ args, options, directory }: Asking, more: AuditQueryInput = {})
     session_id: text(options, "session"),
     originating_agent: text(options, "from"),
     subagent: text(options, "to"),
-    action: words(options, "action"),
-    status: words(options, "status"),
-    decision: words(options, "decision"),
+    action: enumWords(text(options, "action"), "--action", AuditAction),
+    status: enumWords(text(options, "status"), "--status", OutputStatus),
+    decision: enumWords(text(options, "decision"), "--decision", ReviewDecision),
     error_code: words(options, "error"),
     start_time: text(options, "since"),
     end_time: text(options, "until"),
@@ -48,8 +51,10 @@ function asked({ args, options, directory }: Asking, more: AuditQueryInput = {})
     ...more,
   }
   const parsed = AuditQuery.safeParse(given)
-  if (parsed.success) return given as AuditQueryInput
-  throw usage(parsed.error.issues.map((issue: z.core.$ZodIssue) => `${named(issue.path)}: ${issue.message}`).join("; "))
+  if (parsed.success) return given
+  throw usage(
+    parsed.error.issues.map((issue: z.core.$ZodIssue) => `${named(issue.path)}: ${issueText(issue)}`).join("; "),
+  )
 }
 
 const OPTION: Record<string, string> = { start_time: "--since", end_time: "--until", error_code: "--error" }

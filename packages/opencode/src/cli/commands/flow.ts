@@ -8,7 +8,7 @@ import type { FlowText } from "../../pass-over/handoff/catalog"
 import type { FlowInputEntry } from "../../pass-over/handoff/state"
 import type { Engine, Project } from "../../pass-over/service/engine"
 import { createFlows } from "../../pass-over/service/flow"
-import { planOf } from "../../pass-over/service/flow-plan"
+import { inputProblem, planOf } from "../../pass-over/service/flow-plan"
 import { proposedBy, tellProposed } from "../../pass-over/service/flow-proposal"
 import type { FlowRun } from "../../pass-over/service/port-flow"
 import { createFlowFiles } from "../../pass-over/store/flow-file"
@@ -91,10 +91,14 @@ function inputsOf(words: readonly string[]): Record<string, string> {
 
 async function runStart({ out, directory, args: [name = "", ...words], env }: Invocation) {
   const root = projectRoot(directory)
+  const inputs = inputsOf(words)
+  const planned = planOf(catalogOf(root), name)
+  const problem = planned.ok ? inputProblem(planned.flow, inputs) : undefined
+  if (problem) throw usage(problem, `pass-over flow show ${name} and pass-over flow list tell what it needs.`)
   return withEngine(async (engine) => {
     const started = await flowsOf(engine, root).start({
       name,
-      inputs: inputsOf(words),
+      inputs,
       session_id: null,
       originator: "alice",
       by: "person",

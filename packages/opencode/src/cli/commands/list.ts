@@ -7,8 +7,9 @@ import { ReviewDecision } from "../../pass-over/domain/output"
 import { ReturnStatus } from "../../pass-over/domain/return-context"
 import type { PassRow } from "../../pass-over/service/port-query"
 import type { Store } from "../../pass-over/service/port"
-import { count, text, usage, type Command, type Invocation } from "../command"
+import { count, text, type Command, type Invocation } from "../command"
 import { withHistory } from "../engine"
+import { enumWords } from "../enum-words"
 import { EXIT } from "../exit"
 import { short } from "../find"
 import type { Output, Style } from "../output"
@@ -48,22 +49,13 @@ export async function ofProject(
     .slice(0, query.limit)
 }
 
-/** Words of an enum, with commas between them. */
-function words<T extends string>(
-  given: string | undefined,
-  flag: string,
-  known: { options: readonly T[] },
-  more = "",
-): T[] | undefined {
-  return given?.split(",").map((word) => {
-    const found = known.options.find((one) => one.toLowerCase() === word.trim().toLowerCase())
-    if (found !== undefined) return found
-    throw usage(`${flag} knows ${more}${known.options.join(", ")}, not "${word}".`)
-  })
-}
+const RUNNING = ["initial", "waiting_for_return"] as const
 
-const statuses = (given: string | undefined): ReturnStatus[] | undefined =>
-  given === "running" ? ["initial", "waiting_for_return"] : words(given, "--status", ReturnStatus, "running, ")
+/** "running" is whatever has not ended, beside the states by their own words. */
+function statuses(given: string | undefined): ReturnStatus[] | undefined {
+  const words = enumWords(given, "--status", ReturnStatus, ["running"])
+  return words && [...new Set(words.flatMap((word) => (word === "running" ? RUNNING : word)))]
+}
 
 function print(out: Output, rows: readonly PassRow[], now: number) {
   out.table(
@@ -100,8 +92,8 @@ async function run({ out, options, directory, now }: Invocation) {
     limit: count(options, "limit", 20),
     agent: text(options, "agent"),
     status: statuses(text(options, "status")),
-    decision: words(text(options, "decision"), "--decision", ReviewDecision),
-    verdict: words(text(options, "verdict"), "--verdict", VerdictStatus),
+    decision: enumWords(text(options, "decision"), "--decision", ReviewDecision),
+    verdict: enumWords(text(options, "verdict"), "--verdict", VerdictStatus),
     text: text(options, "search"),
   }
   const rows = await withHistory<PassRow[]>([], ({ store }) =>

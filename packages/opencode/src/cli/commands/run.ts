@@ -1,9 +1,10 @@
 import { resolve } from "node:path"
 import { money } from "../../pass-over/domain/envelope"
 import { PassOverErrorCode, refuse } from "../../pass-over/domain/errors"
+import { issueText } from "../../pass-over/domain/issue-text"
 import type { Pass } from "../../pass-over/domain/pass"
 import { StartAsk } from "../../pass-over/domain/start"
-import { readable } from "../../pass-over/domain/time"
+import { MAX_DURATION_MS, readable } from "../../pass-over/domain/time"
 import type { Outcome } from "../../pass-over/service/port"
 import type { LivePass } from "../../pass-over/service/port-live"
 import { runOutside, startOutside, wasCancelled, type Ran } from "../../outside"
@@ -28,7 +29,10 @@ export function duration(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   const [, amount, unit = "s"] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|min|h)?$/.exec(given.trim()) ?? []
   if (amount === undefined) throw usage(`"${given}" is no time.`, "Write 90s, 10m or 1h.")
-  return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS])
+  const ms = Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS])
+  if (ms < 1) throw usage(`"${given}" is no time to work in.`, "Write 90s, 10m or 1h.")
+  if (ms > MAX_DURATION_MS) throw usage(`"${given}" is too long.`, `At most ${readable(MAX_DURATION_MS)} are possible.`)
+  return ms
 }
 
 function asked({ args: [subagent = "", ...words], options }: Invocation): StartAsk {
@@ -47,7 +51,17 @@ function asked({ args: [subagent = "", ...words], options }: Invocation): StartA
   })
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw usage(`${issue?.path.join(".") ?? "The request"}: ${issue?.message ?? "it is not right"}.`)
+  const name = String(issue?.path[0] ?? "")
+  const said = issue ? issueText(issue) : "is not right"
+  // A sentence of our own needs no subject and has its full stop.
+  throw usage(said.endsWith(".") ? said : `${NAMES[name] ?? `--${name}`} ${said}.`)
+}
+
+const NAMES: Record<string, string> = {
+  subagent: "The name of the agent",
+  objective: "What to do",
+  timeout_ms: "The time of --timeout",
+  constraints: "A word of --constraint",
 }
 
 const VERDICT: Partial<Record<NonNullable<Outcome["output"]["summary"]["decision"]>, ExitCode>> = {

@@ -35,6 +35,8 @@ async function runServe(call: Invocation) {
   if (!served.ok && served.reason === "running") {
     const known = await findServer(folderOf(databasePath()))
     const text = known ? `It runs already: ${known.url}` : served.problem
+    if (known && port > 0 && new URL(known.url).port !== String(port))
+      throw new Stop(EXIT.failed, `It runs already, on another port: ${known.url}.`, "Use that one, or end it first.")
     if (out.json) out.value({ url: known?.url ?? null, started: false })
     if (!out.json) out.line(text)
     return EXIT.ok

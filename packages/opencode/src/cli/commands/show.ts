@@ -80,8 +80,11 @@ export function ending(out: Output, outcome: Outcome) {
   const { output, usage, error_code } = outcome
   out.line()
   out.line(out.paint("bold", headline(output, usage.cost)))
-  if (error_code)
-    out.line(`ended with ${error_code}${output.completion_reason ? `: ${oneLine(output.completion_reason)}` : ""}`)
+  if (error_code) {
+    const why = oneLine(output.completion_reason ?? "")
+    // Some reasons begin with the code already.
+    out.line(`ended with ${why.startsWith(error_code) ? why : [error_code, why].filter(Boolean).join(": ")}`)
+  }
   for (const { code, message } of output.summary.errors ?? [])
     out.line(out.paint("yellow", `${code} on the way: ${oneLine(message)}`))
   if (output.summary.decision_reason) out.line(clean(output.summary.decision_reason))

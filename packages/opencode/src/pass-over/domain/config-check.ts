@@ -3,6 +3,7 @@ import type { z } from "zod"
 import { enforced, rulesOf } from "./constraint"
 import { withoutFaults } from "./config-partial"
 import { PassOverErrorCode } from "./errors"
+import { bound, kindOf } from "./issue-text"
 import { LimitPreference } from "./limit"
 import { nearest } from "./nearest"
 import { schemaFaults } from "./output-schema-check"
@@ -62,16 +63,6 @@ function elsewhere(key: string, section: Section | undefined): string | undefine
   return meant(key, SECTIONS[section])
 }
 
-const KINDS: Record<string, string> = {
-  boolean: "true or false",
-  int: "a whole number",
-  number: "a number",
-  string: "text in quotes",
-  array: "a list in [ ]",
-  object: "an object in { }",
-  record: "an object in { }",
-}
-
 /** A value as its writer would recognise it, never longer than a line. */
 export function shown(value: unknown): string {
   if (value === undefined) return "nothing"
@@ -107,15 +98,6 @@ const within = (input: unknown, path: Path): unknown =>
     input,
   )
 
-const bound = (issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall): string => {
-  const limit = issue.code === "too_big" ? `at most ${issue.maximum}` : `at least ${issue.minimum}`
-  if (issue.origin === "string")
-    return issue.code === "too_small" ? "must not be empty" : `may have ${limit} characters`
-  if (issue.origin === "array") return `may have ${limit} entries`
-  if (issue.code === "too_small" && !issue.inclusive) return `must be more than ${issue.minimum}`
-  return `must be ${limit}`
-}
-
 function problem(path: Path, message: string, suggestion?: string): Problem {
   return { path, code: PassOverErrorCode.CONFIG_INVALID, message, ...(suggestion ? { suggestion } : {}) }
 }
@@ -139,7 +121,7 @@ function inWords(issue: z.core.$ZodIssue, input: unknown): Problem[] {
     return issue.keys.map((key) => problem([...path, key], `unknown setting "${key}"`, elsewhere(key, section)))
   }
   if (issue.code === "invalid_type") {
-    const wanted = KINDS[issue.expected] ?? issue.expected
+    const wanted = kindOf(issue.expected)
     return [problem(path, `must be ${wanted}, not ${shown(value)}`, repaired(path, value, issue.expected))]
   }
   if (issue.code === "invalid_value") {

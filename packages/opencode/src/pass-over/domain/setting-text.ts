@@ -13,7 +13,8 @@ export const SETTING_TEXT: Record<Setting, string> = {
     "Whether proposed file changes are applied by themselves, where the subagent lets them (auto_apply_allowed). Never with a blocker, on a stale base or unverified.",
   require_user_approval:
     "Whether a person is asked before changes are applied, also where auto_apply is true: then they are applied once the person says yes.",
-  require_confirmation: "Whether a person is asked before a pass starts.",
+  require_confirmation:
+    "Whether a person is asked before a pass starts that an agent or a flow wants. Who starts one themselves has said yes.",
   pass_context: "Whether messages of the originator's conversation go along.",
   pass_files: "Whether the contents of files go along.",
   max_context_size_bytes: "How much context goes along at most, in bytes.",

@@ -17,6 +17,7 @@ import {
   type Step,
   type StepKey,
 } from "./definition"
+import { issueText } from "../domain/issue-text"
 import { expressionFault, holes, type Scope } from "./expression"
 import { meant } from "./nearest"
 import { idleInParallel, idleInPass, twice } from "./no-effect"
@@ -35,7 +36,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 function faultsOf(error: z.ZodError, at: Path, known: readonly string[]): FlowFault[] {
   return error.issues.flatMap((issue): FlowFault[] => {
     const path = [...at, ...issue.path.map((piece) => (typeof piece === "symbol" ? String(piece) : piece))]
-    if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }]
+    if (issue.code !== "unrecognized_keys") return [{ path, message: issueText(issue) }]
     return issue.keys.map((key) => ({
       path: [...path, key],
       message: `"${key}" is not known here.${meant(key, known)}`,

@@ -81,11 +81,25 @@ function stepNames({ nodes, scopes }: FlowPlan): string[] {
   return [...steps, ...scopes.flatMap(({ prefix }) => (prefix === "" ? [] : [prefix.slice(0, -1)]))]
 }
 
+/** A step that is named and that the flow has not. */
+function strangeStep(plan: FlowPlan, step: string): string | undefined {
+  const known = stepNames(plan)
+  return known.includes(step) ? undefined : `There is no step "${step}".${meant(step, known)}`
+}
+
+/** Why an input does nothing: it names what there is not, or the state has no use for it. */
+export function vain(plan: FlowPlan, state: RunState, input: FlowInputEntry): Refusal | undefined {
+  const strange = input.type === "retry" || input.type === "skip" ? strangeStep(plan, input.step) : undefined
+  if (strange) return refuse(PassOverErrorCode.NOT_FOUND, strange, { suggestion: "Look at the run first." })
+  const problem = idle(plan, state, input)
+  return problem
+    ? refuse(PassOverErrorCode.STALE_REVISION, problem, { suggestion: "Look at the run first." })
+    : undefined
+}
+
 /** Inputs that a state has no use for, in words. */
-export function idle(plan: FlowPlan, state: RunState, input: FlowInputEntry): string | undefined {
+function idle(plan: FlowPlan, state: RunState, input: FlowInputEntry): string | undefined {
   if (input.type === "retry" || input.type === "skip") {
-    const known = stepNames(plan)
-    if (!known.includes(input.step)) return `There is no step "${input.step}".${meant(input.step, known)}`
     const steps = meantBy(plan, input.step)
     if (input.type === "skip" && steps.every(({ id }) => state.results[id] !== undefined))
       return `The step ${input.step} is over already.`

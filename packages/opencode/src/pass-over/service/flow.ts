@@ -7,7 +7,7 @@ import { ENDED, newRun, type FlowInputEntry, type RunState } from "../handoff/st
 import type { Engine, Project } from "./engine"
 import { bringEnds, endAnswered, endMissed } from "./flow-deliver"
 import { foreign, handsOf, hold, NOBODY, stateOf, takeOver, type FlowOptions, type Hands } from "./flow-hands"
-import { idle, inputProblem, no, planOf, strangerIn } from "./flow-plan"
+import { vain, inputProblem, no, planOf, strangerIn } from "./flow-plan"
 import { firstHandoff } from "./flow-record"
 import { flowEvent } from "./flow-journal"
 import type { Carried } from "./flow-run"
@@ -124,11 +124,11 @@ async function rest(hands: Hands, run_id: string, wait_ms?: number): Promise<Run
 }
 
 async function here({ carrying }: Hands, carried: Carried, input: FlowInputEntry): Promise<Told> {
-  const problem = idle(carried.run.plan, carried.state, input)
-  if (problem) {
+  const refusal = vain(carried.run.plan, carried.state, input)
+  if (refusal) {
     // What has ended was only taken in hand for this.
     if (ENDED.includes(carried.state.status)) carrying.delete(carried.run.run_id)
-    return no(PassOverErrorCode.STALE_REVISION, problem, "Look at the run first.")
+    return { ok: false, refusal }
   }
   const done = await carried.input(input)
   if (done === "stale") return no(PassOverErrorCode.STALE_REVISION, "Another process has taken this run over.")
@@ -149,8 +149,8 @@ async function order(hands: Hands, { run_id, input, actor }: Order): Promise<Tol
     const message = `No run ${run_id} is known in this project.`
     return no(PassOverErrorCode.NOT_FOUND, message, "pass-over flow list shows them.")
   }
-  const problem = idle(found.run.plan, found.state, input)
-  if (problem) return no(PassOverErrorCode.STALE_REVISION, problem, "Look at the run first.")
+  const refusal = vain(found.run.plan, found.state, input)
+  if (refusal) return { ok: false, refusal }
   if (ENDED.includes(found.state.status) && !options.elsewhere) {
     // Nobody carries what has ended: it is taken in hand once more, to be done again from a step.
     const again = await takeOver(hands, found.run, () => "dead")
