@@ -39,8 +39,13 @@ export async function call<T>(what: string, request: Promise<{ data?: T; error?:
   return data
 }
 
-function reason(error: unknown): string {
+const Told = z.object({ data: z.object({ message: z.string().min(1) }) })
+
+/** What an answer of opencode's says went wrong. */
+export function reason(error: unknown): string {
   if (error instanceof Error) return error.message
   if (typeof error === "string") return error
+  const told = Told.safeParse(error)
+  if (told.success) return told.data.data.message
   return JSON.stringify(error) ?? "no answer"
 }

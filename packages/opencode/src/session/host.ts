@@ -4,13 +4,13 @@ import { PassOverErrorCode } from "../pass-over/domain/errors"
 import { passOverMarker } from "../pass-over/domain/marker"
 import type { Pass } from "../pass-over/domain/pass"
 import type { Host, Progress, Prompt, Rest, ToolCall } from "../pass-over/service/port-host"
-import { call, type Client } from "./client"
+import { call, reason, type Client } from "./client"
 import { STOPPED, toFailure } from "./failure"
 import { readFiles } from "./files"
 import { toMessage } from "./message-v2"
 import { nearby } from "./nearby"
 import { askSmallModel } from "./small-model"
-import { modelName, parseModel } from "./host-model"
+import { modelName, parseModel, unknownModel } from "./host-model"
 import type { Observed } from "./observed"
 import { partID, resultMessageID } from "./id"
 import { bringResult } from "./result-message"
@@ -32,11 +32,12 @@ async function prompt(client: Client, input: Prompt): Promise<Rest> {
   // Stopped while its provider made it wait: the host says neither what was wrong nor that it is over.
   if (data) return { failure: STOPPED }
   const gone = response?.status === 404
+  const why = gone ? undefined : await unknownModel(client, input.model)
   return {
     session_gone: gone,
     failure: {
       code: PassOverErrorCode.SUBAGENT_CRASHED,
-      message: gone ? "its session was deleted" : `opencode could not run it: ${JSON.stringify(error)}`,
+      message: gone ? "its session was deleted" : (why ?? `opencode could not run it: ${reason(error)}`),
       final: !gone,
     },
   }

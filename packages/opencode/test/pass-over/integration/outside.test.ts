@@ -52,6 +52,21 @@ describe("a pass that is started from a shell", () => {
     expect(serving(box)).toHaveLength(1)
   })
 
+  test("with a model that opencode does not have says so", async () => {
+    const { box } = held
+    const server = await box.serve()
+    await server.client.app.agents()
+    await eventually(async () => somethingLeft(databaseOf(box)) || undefined, "opencode among the owners")
+    for (const [model, said] of [
+      ["rehearsal/scrpt", "opencode has no model rehearsal/scrpt; did you mean rehearsal/script?"],
+      ["nobody/at-all", "opencode has no model nobody/at-all; opencode models lists those that it has"],
+    ] as const) {
+      const ran = await passOver(box, "run", "audit", "Review", "--model", model)
+      expect([ran.code, ran.out]).toEqual([12, expect.stringContaining(said)])
+      expect(ran.out).not.toMatch(/[{}]|E011: E011/)
+    }
+  })
+
   test("gets an opencode of its own where none has the project open, which goes when its passes have ended", async () => {
     const { model, box } = held
     model.play({
