@@ -147,6 +147,9 @@ async function bundle(built: Door[], folder: string, outdir: string) {
   return output.flatMap((file) => (file.type === "chunk" ? [file] : []))
 }
 
+// It is of the host and not of the language: whoever has types of the DOM, Node or Bun has more of it, all others this.
+const HOST = "declare global {\n  interface AbortSignal {}\n}\n"
+
 /** What a declaration needs, its users have to have: there must be nothing but other declarations of ours. */
 function refuseStrays(chunks: { fileName: string; imports: string[] }[]) {
   const own = new Set(chunks.map(({ fileName }) => fileName))
@@ -166,7 +169,11 @@ export async function declare(outdir: string) {
       made.flatMap(({ exports }) => exports.flatMap((one) => ("all" in one ? [] : [one.from]))),
       folder,
     )
-    refuseStrays(await bundle(made, folder, outdir))
+    const chunks = await bundle(made, folder, outdir)
+    refuseStrays(chunks)
+    for (const { fileName, code } of chunks) {
+      if (/\bAbortSignal\b/.test(code)) appendFileSync(join(outdir, fileName), HOST)
+    }
     for (const { name, exports } of made) {
       const lines = exports.flatMap((one) =>
         "all" in one ? [`export * as ${one.name} from './${doorOf(one.all)}.js';\n`] : [],

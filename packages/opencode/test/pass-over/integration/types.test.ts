@@ -26,7 +26,7 @@ beforeAll(async () => {
   writeFileSync(join(held.folder, "globals.d.ts"), "declare const process: { env: Record<string, string | undefined> }")
 })
 
-type Setting = { module: string; moduleResolution: string; exactOptionalPropertyTypes?: boolean }
+type Setting = { module: string; moduleResolution: string; exactOptionalPropertyTypes?: boolean; lib?: string[] }
 
 const SETTINGS: Setting[] = [
   { module: "ESNext", moduleResolution: "bundler" },
@@ -162,4 +162,21 @@ test("the schemas are what the declarations say that they are", () => {
     expect(read.error?.issues[0]?.path).toHaveLength(1)
     expect(schema["~standard"]).toMatchObject({ version: 1, vendor: "zod" })
   }
+})
+
+const SIGNALLED = `
+import { passOver } from "opencode-pass-over/api"
+import * as audit from "opencode-pass-over/audit"
+import * as config from "opencode-pass-over/config"
+import * as context from "opencode-pass-over/context"
+import * as core from "opencode-pass-over/core"
+export const all = [audit, config, context, core]
+`
+
+test("the declarations need nothing but the language itself, and take the host's own signal where there is one", () => {
+  const setting = { module: "NodeNext", moduleResolution: "nodenext" }
+  expect(compile({ "alone.ts": SIGNALLED }, { ...setting, lib: ["ESNext"] })).toBe("")
+  const given = `${SIGNALLED}\nexport type Signal = NonNullable<Parameters<typeof passOver>[0]["signal"]>
+export const aborted = (signal: Signal): boolean => signal.aborted\n`
+  expect(compile({ "given.ts": given }, { ...setting, lib: ["ESNext", "DOM"] })).toBe("")
 })
