@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // Plain Node, no dependencies: finds a Bun to run the command line on. opencode's own binary is one, so whoever has
-// opencode needs nothing else; a `bun` of the machine will do as well.
+// opencode needs nothing else; a `bun` of the machine will do as well. In words that an old Node understands: it only
+// has to start something else.
 import { spawn, spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, statSync } from "node:fs"
 import { constants as os, homedir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { stripVTControlCharacters } from "node:util"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..")
 const windows = process.platform === "win32"
@@ -24,7 +24,7 @@ function runs(path) {
 function onPath(name) {
   const names = windows ? [`${name}.exe`, `${name}.cmd`] : [name]
   // An empty or relative entry would look into the project, where anybody may have put a program of that name.
-  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => /^([\\/]|[a-z]:)/i.test(folder))
+  const folders = (process.env.PATH || "").split(delimiter).filter((folder) => /^([\\/]|[a-z]:)/i.test(folder))
   return folders.flatMap((folder) => names.map((file) => join(folder, file))).filter(runs)
 }
 
@@ -43,6 +43,9 @@ function candidates() {
 
 const shell = (path) => windows && path.endsWith(".cmd")
 
+// oxlint-disable-next-line no-control-regex
+const COLOURS = /\u001b\[[\d;]*m/g
+
 // Another build of opencode might not know the switch, and would take our arguments for its own.
 function isBun(path) {
   // Bun heeds FORCE_COLOR before NO_COLOR, even where it is empty, and colours its first words.
@@ -52,9 +55,9 @@ function isBun(path) {
     env: { ...env, BUN_BE_BUN: "1", NO_COLOR: "1" },
     shell: shell(path),
     stdio: ["ignore", "pipe", "ignore"],
-    timeout: 20_000,
+    timeout: 20000,
   })
-  return asked.status === 0 && stripVTControlCharacters(asked.stdout).startsWith("Bun is a ")
+  return asked.status === 0 && asked.stdout.replace(COLOURS, "").startsWith("Bun is a ")
 }
 
 function fail(message) {
@@ -87,4 +90,4 @@ const child = spawn(runtime, [...flags, entry, ...process.argv.slice(2)], {
 process.on("SIGINT", () => {})
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
 child.on("error", (error) => fail(`${runtime} could not be started: ${error.message}`))
-child.on("exit", (code, signal) => process.exit(signal ? 128 + (os.signals[signal] ?? 0) : (code ?? 1)))
+child.on("exit", (code, signal) => process.exit(signal ? 128 + (os.signals[signal] || 0) : code === null ? 1 : code))

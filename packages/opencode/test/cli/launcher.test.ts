@@ -1,3 +1,4 @@
+import ts from "@typescript/typescript6"
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -76,6 +77,15 @@ describe("the launcher", () => {
     expect(ran.out).toContain("1.18.33")
     expect(ran.out.includes("\u001b")).toBe(forced !== "")
     expect((await launch(folder, ["doctor", "--json"], { FORCE_COLOR: forced })).out).not.toContain("\u001b")
+  })
+
+  test("is written in words that a Node of six years ago understands", () => {
+    const text = readFileSync(LAUNCHER, "utf8")
+    const [old, now] = [ts.ScriptTarget.ES2019, ts.ScriptTarget.ESNext].map(
+      (target) => ts.transpileModule(text, { compilerOptions: { target, module: ts.ModuleKind.ESNext } }).outputText,
+    )
+    // Whatever is newer the compiler would have to write in another way.
+    expect(old).toBe(now ?? "")
   })
 
   test("passes over an opencode that does not know how, because it would take our arguments for a prompt", async () => {
