@@ -1,6 +1,7 @@
-import { createSignal, For, onCleanup, type JSX } from "solid-js"
+import { createEffect, createMemo, createSignal, For, on, onCleanup } from "solid-js"
 import { WORDS } from "../lib/words"
 import type { Filters } from "./pass-over-audit-view"
+import { Select } from "./select"
 
 const ACTIONS = Object.keys(WORDS.action)
 const OUTCOMES = ["completed", "partial", "failed", "aborted"] as const
@@ -8,26 +9,49 @@ const PERIODS = ["all", "hour", "day", "week", "month"] as const
 
 const PAUSE_MS = 250
 
-function Choice(props: { label: string; value: string; change: (value: string) => void; children: JSX.Element }) {
-  return (
-    <label class="field">
-      <span>{props.label}</span>
-      <select value={props.value} onChange={(event) => props.change(event.currentTarget.value)}>
-        {props.children}
-      </select>
-    </label>
-  )
-}
+/** Nothing in particular, what there is, and what an address asks for although there is none of it. */
+const orAny = (options: readonly string[], value: string) => [...new Set(["", ...options, value])]
+const named =
+  (any: string, words: Record<string, string> = {}) =>
+  (option: string) =>
+    option === "" ? any : (words[option] ?? option)
 
-export function AuditFilters(props: {
+type Props = {
   filters: Filters
   from: readonly string[]
   to: readonly string[]
   change: (filters: Filters) => void
-}) {
+}
+
+const CHOICES = [
+  {
+    name: "from",
+    options: (props: Props) => orAny(props.from, props.filters.from),
+    word: named(WORDS.audit.any_agent),
+  },
+  { name: "to", options: (props: Props) => orAny(props.to, props.filters.to), word: named(WORDS.audit.any_agent) },
+  {
+    name: "action",
+    options: ({ filters }: Props) => orAny(ACTIONS, filters.action),
+    word: named(WORDS.audit.any_action, WORDS.action),
+  },
+  {
+    name: "outcome",
+    options: ({ filters }: Props) => orAny(OUTCOMES, filters.outcome),
+    word: named(WORDS.audit.any_outcome, WORDS.outcome),
+  },
+  { name: "since", options: () => PERIODS, word: named("", WORDS.audit.periods) },
+] as const
+
+const LABELS = { ...WORDS.audit, since: WORDS.audit.period }
+
+export function AuditFilters(props: Props) {
   const [typed, setTyped] = createSignal(props.filters.text)
   let timer: ReturnType<typeof setTimeout> | undefined
   onCleanup(() => clearTimeout(timer))
+  // Filters are also cleared by a button, and changed by going back.
+  const asked = createMemo(() => props.filters.text)
+  createEffect(on(asked, (text) => setTyped(text), { defer: true }))
   const type = (text: string) => {
     setTyped(text)
     clearTimeout(timer)
@@ -45,25 +69,14 @@ export function AuditFilters(props: {
           onInput={(event) => type(event.currentTarget.value)}
         />
       </label>
-      <Choice label={WORDS.audit.from} value={props.filters.from} change={set("from")}>
-        <option value="">{WORDS.audit.any_agent}</option>
-        <For each={props.from}>{(name) => <option value={name}>{name}</option>}</For>
-      </Choice>
-      <Choice label={WORDS.audit.to} value={props.filters.to} change={set("to")}>
-        <option value="">{WORDS.audit.any_agent}</option>
-        <For each={props.to}>{(name) => <option value={name}>{name}</option>}</For>
-      </Choice>
-      <Choice label={WORDS.audit.action} value={props.filters.action} change={set("action")}>
-        <option value="">{WORDS.audit.any_action}</option>
-        <For each={ACTIONS}>{(name) => <option value={name}>{WORDS.action[name]}</option>}</For>
-      </Choice>
-      <Choice label={WORDS.audit.outcome} value={props.filters.outcome} change={set("outcome")}>
-        <option value="">{WORDS.audit.any_outcome}</option>
-        <For each={OUTCOMES}>{(name) => <option value={name}>{WORDS.outcome[name]}</option>}</For>
-      </Choice>
-      <Choice label={WORDS.audit.period} value={props.filters.since} change={set("since")}>
-        <For each={PERIODS}>{(name) => <option value={name}>{WORDS.audit.periods[name]}</option>}</For>
-      </Choice>
+      <For each={CHOICES}>
+        {({ name, options, word }) => (
+          <label class="field">
+            <span>{LABELS[name]}</span>
+            <Select value={props.filters[name]} options={options(props)} word={word} change={set(name)} />
+          </label>
+        )}
+      </For>
     </form>
   )
 }

@@ -1,5 +1,5 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/solid-query"
-import { createEffect, createMemo, createSignal, Match, Show, Switch } from "solid-js"
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/solid-query"
+import { createEffect, createMemo, createSignal, Match, on, Show, Switch } from "solid-js"
 import { VList, type VListHandle } from "virtua/solid"
 import type { AuditLine } from "../../../opencode/src/pass-over/domain/audit-log"
 import { api, request } from "../lib/api"
@@ -11,6 +11,7 @@ import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { actionBadge } from "./badge-view"
 import { Dialog } from "./dialog"
+import { Guarded } from "./on-demand"
 import { AuditFilters } from "./pass-over-audit-filters"
 import {
   EntryPage,
@@ -74,6 +75,8 @@ function useEntries(query: () => Query) {
       return new EntryPage(items, next)
     },
     getNextPageParam: (page) => page.next,
+    // What fitted the filters before stands there until it is known what fits them now.
+    placeholderData: keepPreviousData,
   }))
   const newest = useQuery(() => ({
     queryKey: ["audit", query()],
@@ -85,6 +88,7 @@ function useEntries(query: () => Query) {
   const lines = createMemo(() => (pages.data?.pages ?? []).flatMap((page) => page.items))
   const behind = () => {
     const [first] = lines()
+    if (pages.isPlaceholderData) return false
     return newest.data !== undefined && newest.data !== "" && (!first || lineKey(first) !== newest.data)
   }
   const fresh = () => client.resetQueries({ queryKey: ["entries", query()] })
@@ -112,10 +116,26 @@ function List(props: { entries: Entries; now: number }) {
     const one = chosen()
     return one !== undefined && lineKey(one) === lineKey(line)
   }
-  const close = () => setChosen(undefined)
+  createEffect(
+    on(
+      () => props.entries.pages.isPlaceholderData,
+      (older, before) => !older && before && list?.scrollTo(0),
+    ),
+  )
+  const body: { element?: HTMLElement } = {}
+  const close = () => {
+    body.element?.querySelector<HTMLElement>('.entry[aria-pressed="true"]')?.focus()
+    setChosen(undefined)
+  }
   return (
     <div class="audit-body">
-      <div class="entries" role="region" aria-label={WORDS.audit.list}>
+      <div
+        ref={(element) => (body.element = element)}
+        class="entries"
+        role="region"
+        aria-label={WORDS.audit.list}
+        aria-busy={props.entries.pages.isPlaceholderData}
+      >
         <VList ref={(handle) => (list = handle)} data={props.entries.lines()} itemSize={ROW_PX} onScroll={scrolled}>
           {(line) => <Entry line={line} now={props.now} chosen={isChosen(line)} choose={() => setChosen(line)} />}
         </VList>
@@ -123,7 +143,11 @@ function List(props: { entries: Entries; now: number }) {
       <Show when={wide()}>
         <aside class="glance" aria-label={WORDS.audit.glance}>
           <Show when={chosen()} fallback={<p class="hint">{WORDS.audit.choose}</p>}>
-            {(line) => <Glance line={line()} now={props.now} close={close} />}
+            {(line) => (
+              <Guarded place={lineKey(line())}>
+                <Glance line={line()} now={props.now} close={close} />
+              </Guarded>
+            )}
           </Show>
         </aside>
       </Show>
@@ -131,7 +155,9 @@ function List(props: { entries: Entries; now: number }) {
         {(line) => (
           <Dialog title={WORDS.audit.glance} close={close}>
             <div class="glance">
-              <Glance line={line()} now={props.now} close={close} />
+              <Guarded place={lineKey(line())}>
+                <Glance line={line()} now={props.now} close={close} />
+              </Guarded>
             </div>
           </Dialog>
         )}
@@ -154,6 +180,11 @@ export function Audit() {
   const filters = createMemo(() => readFilters(place().query))
   const entries = useEntries(createMemo(() => toQuery(filters(), Date.now())))
   const { pages, lines } = entries
+  const [unsaved, setUnsaved] = createSignal<unknown>()
+  const handOver = () => {
+    setUnsaved(undefined)
+    void save(filters()).catch(setUnsaved)
+  }
   const change = (next: Filters) => go("audit", { query: writeFilters(next) }, "replace")
   return (
     <div class="audit">
@@ -167,10 +198,11 @@ export function Audit() {
             {WORDS.audit.newer}
           </button>
         </Show>
-        <button type="button" class="button quiet" onClick={() => void save(filters())} disabled={lines().length === 0}>
+        <button type="button" class="button quiet" onClick={handOver} disabled={lines().length === 0}>
           {WORDS.audit.export}
         </button>
       </div>
+      <Show when={unsaved()}>{(caught) => <Failed error={caught()} retry={handOver} />}</Show>
       <Filter filters={filters()} change={change} />
       <Switch>
         <Match when={pages.isError && !pages.data}>

@@ -1,7 +1,7 @@
 import { Tabs } from "@kobalte/core/tabs"
 import { useQuery } from "@tanstack/solid-query"
 import type { InferResponseType } from "hono/client"
-import { createMemo, createSignal, For, Match, Show, Switch } from "solid-js"
+import { createMemo, createSignal, For, Match, Show, Switch, type JSX } from "solid-js"
 import { api } from "../lib/api"
 import { count, duration, exactly, moment, money, shortPath, tokens } from "../lib/format"
 import { lives } from "../lib/live"
@@ -12,6 +12,7 @@ import { BadgeMark } from "./badge"
 import { passBadge, verdictBadge } from "./badge-view"
 import { Chain } from "./chain"
 import { Meter } from "./meter"
+import { Guarded } from "./on-demand"
 import { PassChanges } from "./pass-over-change"
 import { PassContext, PassRequest, PassTimeline } from "./pass-over-pass-parts"
 import { PassOutcome } from "./pass-over-pass-outcome"
@@ -89,16 +90,26 @@ function Head(props: { detail: Detail; now: number }) {
                 {WORDS.now.cancel}
               </button>
             </div>
-            <Show when={asking() === "cancel"}>
-              <CancelDialog pass={shown()} close={() => setAsking(undefined)} />
-            </Show>
-            <Show when={asking() === "speak"}>
-              <SpeakDialog pass={shown()} close={() => setAsking(undefined)} />
-            </Show>
           </>
         )}
       </Show>
+      {/* The pass may end while somebody writes: their words stay, and the server says what became of it. */}
+      <Show when={asking() === "cancel"}>
+        <CancelDialog pass={props.detail.pass} close={() => setAsking(undefined)} />
+      </Show>
+      <Show when={asking() === "speak"}>
+        <SpeakDialog pass={props.detail.pass} close={() => setAsking(undefined)} />
+      </Show>
     </header>
+  )
+}
+
+/** One that breaks leaves the others. */
+function Tab(props: { name: (typeof TABS)[number]; children: JSX.Element }) {
+  return (
+    <Tabs.Content value={props.name}>
+      <Guarded place={props.name}>{props.children}</Guarded>
+    </Tabs.Content>
   )
 }
 
@@ -118,24 +129,24 @@ function Parts(props: { detail: Detail; now: number }) {
           )}
         </For>
       </Tabs.List>
-      <Tabs.Content value="outcome">
+      <Tab name="outcome">
         <PassOutcome detail={props.detail} />
-      </Tabs.Content>
-      <Tabs.Content value="changes">
+      </Tab>
+      <Tab name="changes">
         <PassChanges id={props.detail.pass.id} />
-      </Tabs.Content>
-      <Tabs.Content value="work">
+      </Tab>
+      <Tab name="work">
         <PassTranscript detail={props.detail} now={props.now} />
-      </Tabs.Content>
-      <Tabs.Content value="context">
+      </Tab>
+      <Tab name="context">
         <PassContext detail={props.detail} />
-      </Tabs.Content>
-      <Tabs.Content value="request">
+      </Tab>
+      <Tab name="request">
         <PassRequest detail={props.detail} />
-      </Tabs.Content>
-      <Tabs.Content value="timeline">
+      </Tab>
+      <Tab name="timeline">
         <PassTimeline detail={props.detail} now={props.now} />
-      </Tabs.Content>
+      </Tab>
     </Tabs>
   )
 }

@@ -38,10 +38,16 @@ function NavLink(props: { page: (typeof PAGES)[number]; count: number }) {
   )
 }
 
+const CONNECTION = {
+  live: WORDS.connection.live,
+  connecting: WORDS.connection.connecting,
+  offline: WORDS.connection.away,
+} as const
+
 function Connection() {
   return (
     <p class="connection" data-state={connection()} role="status">
-      {connection() === "live" ? WORDS.connection.live : WORDS.connection.connecting}
+      {CONNECTION[connection()]}
     </p>
   )
 }

@@ -1,19 +1,22 @@
 import { Show } from "solid-js"
 import { signedOut } from "../lib/api"
+import { refused } from "../lib/entrance"
 import { WORDS } from "../lib/words"
 import { Mark } from "./mark"
 
-export function SignIn(props: { expired: boolean }) {
+export function SignIn() {
   return (
     <main class="sign-in" id="content">
       <Mark />
       <h1>{WORDS.sign_in.title}</h1>
-      <Show when={props.expired}>
-        <p class="notice" role="alert">
-          {WORDS.sign_in.expired}
-        </p>
+      <Show when={refused()}>
+        {(why) => (
+          <p class="notice" role="alert">
+            {why()}
+          </p>
+        )}
       </Show>
-      <Show when={signedOut()}>
+      <Show when={signedOut() && refused() === undefined}>
         <p class="notice" role="alert">
           {WORDS.sign_in.ended}
         </p>

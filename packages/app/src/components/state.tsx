@@ -1,5 +1,5 @@
 import { Show, type JSX } from "solid-js"
-import { ApiError } from "../lib/api"
+import { ApiError, Unreachable } from "../lib/api"
 import { WORDS } from "../lib/words"
 
 export function Loading() {
@@ -25,11 +25,18 @@ export function Empty(props: { title: string; text?: string; children?: JSX.Elem
   )
 }
 
+/** What went wrong, for people. What a program says to programmers goes to the console. */
+function told(error: unknown): string {
+  if (error instanceof ApiError || error instanceof Unreachable) return error.message
+  console.error(error)
+  return WORDS.state.broken
+}
+
 export function Failed(props: { error: unknown; retry?: () => void }) {
   return (
     <div class="failed" role="alert">
       <p class="empty-title">{WORDS.state.error}</p>
-      <p>{props.error instanceof Error ? props.error.message : String(props.error)}</p>
+      <p>{told(props.error)}</p>
       <Show when={props.error instanceof ApiError && props.error.suggestion}>{(text) => <p>{text()}</p>}</Show>
       <Show when={props.retry}>
         {(retry) => (

@@ -1,6 +1,7 @@
 import { hc } from "hono/client"
 import { createSignal } from "solid-js"
 import type { Routes } from "../../../opencode/src/server/app"
+import { WORDS } from "./words"
 
 const KEY = "pass-over-key"
 
@@ -28,6 +29,13 @@ export class ApiError extends Error {
   }
 }
 
+/** The server gave no answer at all: it is away, or the way to it is. What the browser calls it helps nobody. */
+export class Unreachable extends Error {
+  constructor() {
+    super(WORDS.state.unreachable)
+  }
+}
+
 type Said = { error?: { code?: string; message?: string; suggestion?: string } }
 
 const ours: typeof fetch = Object.assign(
@@ -36,7 +44,9 @@ const ours: typeof fetch = Object.assign(
     const secret = key()
     if (secret !== null) headers.set("authorization", `Bearer ${secret}`)
     if (init?.method !== undefined && init.method !== "GET") headers.set("content-type", "application/json")
-    const answer = await fetch(input, { ...init, headers })
+    const answer = await fetch(input, { ...init, headers }).catch((caught: unknown) => {
+      throw init?.signal?.aborted ? caught : new Unreachable()
+    })
     if (answer.ok) return answer
     if (answer.status === 401 && secret !== null && secret === key()) {
       setSignedOut(true)
@@ -56,14 +66,9 @@ export const api = hc<Routes>(location.origin, { fetch: ours }).api["pass-over"]
 export const request = ours
 
 /** Exchanges the ticket of a link for a key of this tab's own. */
-export async function signIn(ticket: string): Promise<boolean> {
-  try {
-    const answer = await api["sign-in"].$post({ json: { ticket } })
-    const { key } = await answer.json()
-    setSignedOut(false)
-    keep(key)
-    return true
-  } catch {
-    return false
-  }
+export async function signIn(ticket: string) {
+  const answer = await api["sign-in"].$post({ json: { ticket } })
+  const { key } = await answer.json()
+  setSignedOut(false)
+  keep(key)
 }

@@ -16,7 +16,13 @@ const LONGEST_PAUSE_MS = 8_000
 /** So often at most is anything asked for anew, however much happens. */
 const GATHER_MS = 120
 
-type Following = { client: QueryClient; over: AbortSignal; last?: string }
+type Following = { client: QueryClient; over: AbortSignal; last?: string; broken?: true }
+
+/** Asks for everything on the page anew but the entries of the audit: the newest of them is asked for, and they follow. */
+const everything = (client: QueryClient) =>
+  void client.invalidateQueries({
+    predicate: ({ queryKey, state }) => queryKey[0] !== "entries" || state.data === undefined,
+  })
 
 function refresher(client: QueryClient) {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -36,7 +42,6 @@ async function follow(state: Following, refresh: (names: readonly string[]) => v
     signal: state.over,
     headers: state.last === undefined ? {} : { "last-event-id": state.last },
   })
-  const again = state.last !== undefined
   const parser = createParser({
     onEvent({ event = "", data, id }) {
       if (id !== undefined) state.last = id
@@ -47,7 +52,7 @@ async function follow(state: Following, refresh: (names: readonly string[]) => v
   })
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
   // What was missed while nobody was connected comes now as events; anything else on the page may be older still.
-  if (again) refresh([""])
+  if (state.broken) everything(state.client)
   for (;;) {
     const { done, value } = (await reader?.read()) ?? { done: true as const, value: undefined }
     if (done) return
@@ -61,13 +66,15 @@ export async function keepFollowing(client: QueryClient, over: AbortSignal) {
   const refresh = refresher(client)
   let pause = FIRST_PAUSE_MS
   while (!over.aborted && signedIn()) {
+    const began = Date.now()
     try {
-      const began = Date.now()
       await follow(state, refresh)
-      if (Date.now() - began > LONGEST_PAUSE_MS) pause = FIRST_PAUSE_MS
     } catch {
       if (over.aborted) return
     }
+    // However it broke off: what had held for long is tried again at once.
+    if (Date.now() - began > LONGEST_PAUSE_MS) pause = FIRST_PAUSE_MS
+    state.broken = true
     setConnection("offline")
     await new Promise((resolve) => setTimeout(resolve, pause))
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS)

@@ -5,13 +5,17 @@ const PAGES: readonly Page[] = ["now", "inbox", "flows", "audit", "preferences"]
 
 const known = (name: string): Page => PAGES.find((page) => page === name) ?? "now"
 
+// What is no id would be asked for all the same, and some other page of the server would answer.
+const PASS = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const RUN = /^run_[0-9a-f]{32}$/
+
 /** Where an address leads. Whatever cannot be read leads to the first page. */
 export function readPlace(hash: string): Place {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?")
   const query = Object.fromEntries(new URLSearchParams(search))
   const [name = "", id, tab] = path.split("/").map(decoded)
-  if (name === "run" && id) return { page: "run", id, query }
-  if (name === "pass" && id) return { page: "pass", id, ...(tab ? { tab } : {}), query }
+  if (name === "run" && id && RUN.test(id)) return { page: "run", id, query }
+  if (name === "pass" && id && PASS.test(id)) return { page: "pass", id, ...(tab ? { tab } : {}), query }
   return { page: known(name), query }
 }
 

@@ -1,9 +1,11 @@
 import { createSignal } from "solid-js"
-import { readPlace, writePlace, type Page, type Place } from "./route-view"
+import { readPlace, ticketIn, writePlace, type Page, type Place } from "./route-view"
 
 const [place, setPlace] = createSignal<Place>(readPlace(location.hash))
 
 addEventListener("hashchange", () => {
+  // The ticket of a link is no place.
+  if (ticketIn(location.hash) !== undefined) return
   const before = place()
   const now = readPlace(location.hash)
   setPlace(now)

@@ -10,6 +10,7 @@ export const WORDS = {
   connection: {
     live: "Live",
     connecting: "Connecting …",
+    away: "Not connected",
     offline:
       "Offline: showing what was last known. A server that was started anew asks for a new link: pass-over open.",
   },
@@ -23,6 +24,8 @@ export const WORDS = {
   state: {
     loading: "Loading …",
     error: "That did not work",
+    unreachable: "The server does not answer. Try again in a moment; if it stays away, run pass-over open.",
+    broken: "Something in this part of the panel went wrong. Try again, or load the page anew.",
     retry: "Try again",
     more: "Load more",
   },

@@ -6,6 +6,7 @@ import { launch, open, type Watched } from "./support/browser"
 import { serious } from "./support/serious"
 import { fillAudit } from "./support/many"
 import { CART_BEFORE, fill, LIST_BEFORE, until } from "./support/story"
+import { go } from "./support/visit"
 import { createWorld, type World } from "./support/world"
 
 setDefaultTimeout(120_000)
@@ -63,14 +64,6 @@ async function pages(): Promise<Record<string, string>> {
     "audit-none": "#/audit?text=nothing-like-this",
     preferences: "#/preferences?from=alice&to=audit",
   }
-}
-
-async function go(page: Page, hash: string) {
-  await page.evaluate((to) => void (location.hash = to), hash)
-  await page.waitForTimeout(150)
-  await page.waitForFunction(
-    () => document.querySelector("main h1, main [role=alert]") !== null && !document.querySelector("main .loading"),
-  )
 }
 
 describe("every page", () => {
@@ -140,9 +133,10 @@ describe("the door", () => {
     await world.start()
     await page.getByText("pass-over open").waitFor()
     await page.getByText("The server was started anew").waitFor()
+    expect(await page.getByText("used already or is too old").count()).toBe(0)
     expect(await page.content()).not.toContain("Find every place that sets")
+    // Into the tab that is open already.
     await page.goto(await world.link())
-    await page.reload()
     await page.getByText("Live", { exact: true }).waitFor()
     const sent = await world.ask({ objective: "Asked after the server came back" })
     expect(sent.ok).toBe(true)

@@ -431,7 +431,8 @@ describe("preferences", () => {
 describe("an address", () => {
   test("leads there and back, whatever is in it", () => {
     const places = [
-      { page: "pass" as Page, id: "a/b c", tab: "work", query: {} },
+      { page: "pass" as Page, id: "019a0000-0000-7000-8000-000000000001", tab: "a/b c", query: {} },
+      { page: "run" as Page, id: `run_${"0a".repeat(16)}`, query: {} },
       { page: "audit" as Page, query: { text: "a&b=c", agent: "ä" } },
       { page: "now" as Page, query: {} },
     ]
@@ -440,6 +441,9 @@ describe("an address", () => {
 
   test("that cannot be read leads to the first page", () => {
     for (const hash of ["", "#", "#/nowhere", "#/pass", "#/%zz", "#/constructor"])
+      expect(readPlace(hash).page).toBe("now")
+    // The server has pages of these names.
+    for (const hash of ["#/pass/audit", "#/pass/health", "#/pass/%00", "#/run/x"])
       expect(readPlace(hash).page).toBe("now")
   })
 

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import type { Browser, Page } from "playwright-core"
+import { launch, open, type Watched } from "./support/browser"
+import { fillAudit } from "./support/many"
+import { fill, until } from "./support/story"
+import { go } from "./support/visit"
+import { createWorld, type World } from "./support/world"
+
+// What somebody types and where their hand is belongs to them: nothing that happens elsewhere moves it or takes it away.
+
+setDefaultTimeout(60_000)
+
+let browser: Browser
+let world: World
+
+beforeAll(async () => {
+  browser = await launch()
+  world = await createWorld()
+  await fill(world)
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await world?.[Symbol.asyncDispose]()
+})
+
+async function enter(options: Parameters<typeof open>[1] = {}): Promise<Watched> {
+  const watched = await open(browser, options)
+  await watched.page.goto(await world.link())
+  await watched.page.getByRole("heading", { level: 1 }).waitFor()
+  return watched
+}
+
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const element = document.activeElement
+    return (element?.getAttribute("aria-label") ?? element?.textContent ?? "").trim()
+  })
+
+describe("what is on show stays while more is asked for", () => {
+  test("the audit: letters, focus, filters, the place in the list; an export that fails says so", async () => {
+    fillAudit(world.database, 600)
+    const { page, trouble, context } = await enter({ viewport: { width: 1400, height: 860 } })
+    await go(page, "#/audit?from=scout&to=inspector")
+    await page.locator(".entry").first().waitFor()
+    expect(await page.getByLabel("From").inputValue()).toBe("scout")
+    const to = page.locator("label.field", { hasText: /^To/ }).locator("select")
+    expect(await to.inputValue()).toBe("inspector")
+    await to.selectOption("")
+    await go(page, "#/audit?from=archivist")
+    expect(await page.getByLabel("From").inputValue()).toBe("archivist")
+    // The list is the same list while another question is asked.
+    await page.locator(".entries").evaluate((list) => list.setAttribute("data-mine", ""))
+    await page.getByLabel("What happened").selectOption("returned")
+    await page.getByText("200 entries").waitFor()
+    expect(await page.locator(".entries[data-mine]").count()).toBe(1)
+    await page.getByLabel("What happened").selectOption("")
+    await page.getByLabel("Search").click()
+    await page.keyboard.type("number review", { delay: 300 })
+    expect(await page.getByLabel("Search").inputValue()).toBe("number review")
+    await page.getByText("500+ entries").waitFor()
+    await page.evaluate(() => document.querySelector(".entries > *")?.scrollTo(0, 4_000))
+    await page.waitForTimeout(200)
+    const chosen = page.locator(".entry").nth(8)
+    const text = await chosen.locator(".entry-text").textContent()
+    await chosen.click()
+    await page.locator(".glance .said").waitFor()
+    await page.locator(".glance .loading").waitFor({ state: "detached" })
+    expect(await page.evaluate(() => document.querySelector(".entries > *")?.scrollTop)).toBe(4_000)
+    await page.locator(".glance").getByRole("button", { name: "Close" }).click()
+    expect(await page.evaluate(() => document.activeElement?.querySelector(".entry-text")?.textContent)).toBe(
+      text ?? "",
+    )
+    await context.route("**/audit/export*", (route) => route.abort())
+    await page.getByRole("button", { name: "Export" }).click()
+    await page.getByRole("alert").getByText("The server does not answer").waitFor()
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("a pass: its tabs are walked with the arrows; a dialog gives the focus back, and keeps its words when the pass ends", async () => {
+    const end = Promise.withResolvers<void>()
+    world.host.script("painter", async (child) => {
+      child.step({})
+      await end.promise
+      await child.return({ status: "completed", findings: [] })
+      child.step({})
+    })
+    const sent = await world.ask({ subagent: "painter", objective: "It ends while somebody writes" })
+    if (!sent.ok) throw new Error(sent.refusal.message)
+    const { page, trouble, context } = await enter()
+    await go(page, `#/pass/${sent.runner.pass.id}/outcome`)
+    await page.getByRole("tab", { name: "Outcome" }).focus()
+    for (const name of ["Changes", "Work", "Context", "Request", "Timeline"]) {
+      await page.keyboard.press("ArrowRight")
+      await until(async () => (await focused(page)).startsWith(name))
+      await page.locator("main .loading").waitFor({ state: "detached" })
+      expect(await focused(page)).toStartWith(name)
+    }
+    const speak = page.getByRole("button", { name: "Speak" })
+    await speak.click()
+    await page.getByRole("button", { name: "Close" }).click()
+    expect(await focused(page)).toBe("Speak")
+    await speak.click()
+    await page.keyboard.type("a long message")
+    end.resolve()
+    await page.locator(".pass-head .limits").waitFor({ state: "detached" })
+    expect(await page.getByLabel("Your words").inputValue()).toBe("a long message")
+    await page.getByRole("button", { name: "Send" }).click()
+    await page.getByRole("dialog").getByRole("alert").waitFor()
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+})
+
+describe("what fails", () => {
+  test("a page that could not be fetched says so and is fetched again; one that breaks takes no other with it", async () => {
+    const { page, context } = await open(browser)
+    let tries = 0
+    await context.route("**/assets/pass-over-audit*.js", (route) => {
+      tries += 1
+      return route.abort()
+    })
+    await page.goto(await world.link())
+    // The panel fetches it by itself a little after the first page: that has failed, too.
+    await until(() => tries > 0)
+    await page.waitForTimeout(100)
+    await page.getByRole("link", { name: "Audit", exact: true }).click()
+    await page.locator("main").getByText("The server does not answer").waitFor()
+    await context.unroute("**/assets/pass-over-audit*.js")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("heading", { name: "Audit" }).waitFor()
+    // An answer that is none of the server's.
+    await context.route("**/projects", (route) => route.fulfill({ json: { items: {} } }))
+    await page.getByRole("link", { name: "Flows", exact: true }).click()
+    await page.locator("main").getByText("Something in this part of the panel went wrong").waitFor()
+    await page.getByRole("link", { name: "Now", exact: true }).click()
+    await page.getByRole("heading", { name: "Now" }).waitFor()
+    await context.unroute("**/projects")
+    await context.close()
+  })
+
+  test("without a network the server is there all the same; after a break everything on show is asked for anew", async () => {
+    const { page, trouble, context } = await open(browser)
+    await page.addInitScript(() => {
+      const real = fetch
+      const cut = (signal: AbortSignal | null | undefined) => {
+        const over = new AbortController()
+        addEventListener("cut", () => over.abort(), { once: true })
+        return AbortSignal.any([over.signal, ...(signal ? [signal] : [])])
+      }
+      globalThis.fetch = Object.assign(
+        (input: RequestInfo | URL, init?: RequestInit) =>
+          typeof input === "string" && input.endsWith("/events")
+            ? real(input, { ...init, signal: cut(init?.signal) })
+            : real(input, init),
+        real,
+      )
+    })
+    await page.goto(await world.link())
+    await page.getByText("Live", { exact: true }).waitFor()
+    await page.evaluate(() => dispatchEvent(new Event("offline")))
+    await go(page, "#/flows")
+    await page.getByRole("button", { name: "Start release" }).waitFor()
+    let asked = 0
+    page.on("request", (request) => {
+      if (new URL(request.url()).pathname.endsWith("/flows")) asked += 1
+    })
+    await context.route("**/events", (route) => route.abort())
+    await page.evaluate(() => dispatchEvent(new Event("cut")))
+    await page.getByText("Offline: showing").waitFor()
+    expect(await page.locator(".connection").textContent()).toBe("Not connected")
+    await context.unroute("**/events")
+    await page.getByText("Live", { exact: true }).waitFor()
+    await until(() => asked > 0)
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+})
