@@ -163,6 +163,7 @@ export const WORDS = {
     note: "A note for whoever asked (optional; needed to ask back)",
     keys: "Keys: J and K move, A approves, R rejects, Q asks back.",
     pass: "Open the pass",
+    gone: "This does not wait any more: it was answered elsewhere, or its time was up. Your note was not sent.",
   },
   pass: {
     back: "Back",

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import type { Browser, Page } from "playwright-core"
+import { answerGate, openGate } from "../../../opencode/src/pass-over/service/gate"
 import { launch, open, type Watched } from "./support/browser"
 import { fillAudit } from "./support/many"
+import { serious } from "./support/serious"
 import { fill, until } from "./support/story"
 import { go } from "./support/visit"
 import { createWorld, type World } from "./support/world"
@@ -12,11 +14,12 @@ setDefaultTimeout(60_000)
 
 let browser: Browser
 let world: World
+let filled: Awaited<ReturnType<typeof fill>>
 
 beforeAll(async () => {
   browser = await launch()
   world = await createWorld()
-  await fill(world)
+  filled = await fill(world)
 })
 
 afterAll(async () => {
@@ -31,11 +34,95 @@ async function enter(options: Parameters<typeof open>[1] = {}): Promise<Watched>
   return watched
 }
 
+/** Slow enough for everything that a letter sets off to have happened before the next. */
+const SLOWLY = { delay: 60 }
+
 const focused = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement
     return (element?.getAttribute("aria-label") ?? element?.textContent ?? "").trim()
   })
+
+describe("the inbox", () => {
+  const ask = async (...names: string[]) => {
+    const gates: Record<string, string> = {}
+    for (const name of names) {
+      const { gate } = await openGate(world.engine, {
+        key: `hand ${name}`,
+        kind: "question",
+        pass: undefined,
+        session_id: "ses_root",
+        directory: world.directory,
+        asked_by: "alice",
+        question: `Question ${name}?`,
+        detail: {},
+        policy: "a test",
+        default_action: "reject",
+        ttl_ms: 3_600_000,
+      })
+      gates[name] = gate.gate_id
+    }
+    return gates
+  }
+  const answered = async (id: string | undefined) => (await world.engine.store.gate(id ?? ""))?.status
+  const answer = (id: string | undefined) =>
+    answerGate(world.engine, id ?? "", { verdict: "reject", note: null, by: "ada", surface: "the command line" })
+  const card = (page: Page, name: string) => page.locator("article.question", { hasText: `Question ${name}?` })
+
+  test("a note stays under the hand and with its question, whatever becomes of the others and of it", async () => {
+    const { first, second, third } = await ask("first", "second", "third")
+    const { page, trouble, context } = await enter()
+    await go(page, "#/inbox")
+    const note = card(page, "third").locator("textarea")
+    await note.click()
+    await page.keyboard.type("ja, are all r", SLOWLY)
+    await answer(first)
+    await card(page, "first").waitFor({ state: "detached" })
+    await page.keyboard.type("eady? ja", SLOWLY)
+    expect(await note.inputValue()).toBe("ja, are all ready? ja")
+    await answer(third)
+    await card(page, "third").getByText("does not wait any more").waitFor()
+    expect(await serious(page)).toEqual([])
+    await page.keyboard.type("r a", SLOWLY)
+    expect(await note.inputValue()).toBe("ja, are all ready? jar a")
+    expect(await card(page, "third").getByRole("button", { name: "Approve" }).count()).toBe(0)
+    await card(page, "third").getByRole("button", { name: "Close" }).click()
+    await card(page, "third").waitFor({ state: "detached" })
+    expect([await answered(second), await answered(filled.gate.gate_id)]).toEqual(["pending", "pending"])
+    await answer(second)
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("a key answers the question in hand, once, and no other", async () => {
+    const gates = await ask("one", "two", "three", "four")
+    const { page, trouble, context } = await enter()
+    await go(page, "#/inbox")
+    await card(page, "two").focus()
+    await answer(gates.one)
+    await card(page, "one").waitFor({ state: "detached" })
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Question two?")
+    for (let times = 0; times < 3; times += 1) await page.keyboard.down("a")
+    await card(page, "two").waitFor({ state: "detached" })
+    for (let times = 0; times < 3; times += 1) await page.keyboard.down("a")
+    await page.keyboard.up("a")
+    await page.keyboard.press("a")
+    await page.keyboard.press("j")
+    await until(() => page.evaluate(() => document.activeElement?.textContent?.includes("Question three?") === true))
+    await page.keyboard.press("a")
+    await card(page, "three").waitFor({ state: "detached" })
+    const names = ["one", "two", "three", "four"]
+    expect(await Promise.all(names.map((name) => answered(gates[name])))).toEqual([
+      "rejected",
+      "approved",
+      "approved",
+      "pending",
+    ])
+    await answer(gates.four)
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+})
 
 describe("what is on show stays while more is asked for", () => {
   test("the audit: letters, focus, filters, the place in the list; an export that fails says so", async () => {

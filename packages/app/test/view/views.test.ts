@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import type { Gate } from "../../../opencode/src/pass-over/domain/gate"
 import type { Explained, Explanation } from "../../../opencode/src/pass-over/domain/explain"
 import {
   AgentPairPreference,
@@ -13,7 +14,7 @@ import { ReturnStatus } from "../../../opencode/src/pass-over/domain/return-cont
 import type { PassSummary } from "../../../opencode/src/server/schema"
 import { SETTINGS } from "../../../opencode/src/server/settings"
 import { actionBadge, outcomeBadge, passBadge } from "../../src/components/badge-view"
-import { deed, facts, moved, needsNote, otherwise } from "../../src/components/pass-over-inbox-view"
+import { deed, facts, moved, needsNote, otherwise, settled, withKept } from "../../src/components/pass-over-inbox-view"
 import {
   diffLines,
   messageOf,
@@ -190,7 +191,7 @@ describe("words", () => {
 
 describe("the inbox", () => {
   const press = (key: string, more: object = {}) =>
-    deed({ key, ctrlKey: false, metaKey: false, altKey: false, typing: false, ...more })
+    deed({ key, ctrlKey: false, metaKey: false, altKey: false, repeat: false, typing: false, ...more })
 
   test("is worked by keys, but not by those that mean something else", () => {
     expect(["j", "J", "ArrowDown", "k", "ArrowUp", "a", "A", "r", "q", "x", "Enter"].map((key) => press(key))).toEqual([
@@ -206,12 +207,40 @@ describe("the inbox", () => {
       undefined,
       undefined,
     ])
-    for (const more of [{ typing: true }, { ctrlKey: true }, { metaKey: true }, { altKey: true }])
+    for (const more of [{ typing: true }, { ctrlKey: true }, { metaKey: true }, { altKey: true }, { repeat: true }])
       expect(press("a", more)).toBeUndefined()
   })
 
-  test("keeps the hand on a question that is there", () => {
-    expect([moved(0, 1, 3), moved(2, 1, 3), moved(0, -1, 3), moved(2, 0, 2), moved(0, 0, 0)]).toEqual([1, 2, 0, 1, 0])
+  test("goes from the question in hand to its neighbours, and from one that has gone to those around its place", () => {
+    const ids = ["a", "b", "c"]
+    const to = (id: string, at: number, by: 1 | -1) => moved(ids, { id, at }, by)?.id
+    expect([to("a", 0, 1), to("c", 2, 1), to("a", 0, -1), to("c", 2, -1)]).toEqual(["b", "c", "a", "b"])
+    // Its place is told by the list, not by where it was once.
+    expect(to("c", 0, -1)).toBe("b")
+    expect([to("gone", 1, 1), to("gone", 1, -1), to("gone", 3, 1), to("gone", 0, -1)]).toEqual(["b", "a", "c", "a"])
+    expect([moved(ids, undefined, 1)?.id, moved(ids, undefined, -1)?.id, moved([], undefined, 1)]).toEqual([
+      "a",
+      "a",
+      undefined,
+    ])
+  })
+
+  test("keeps the place of the hand when those ahead of it go, and when it goes itself", () => {
+    const at = (id: string, now: string[]) => settled({ id, at: 9 }, ["a", "b", "c", "d"], now).at
+    expect([at("c", ["a", "b", "c"]), at("c", ["c", "d"]), at("c", ["b", "d"]), at("c", ["d"])]).toEqual([2, 0, 1, 0])
+    expect(settled({ id: "gone", at: 2 }, ["a", "b", "c"], ["b", "c"])).toEqual({ id: "gone", at: 1 })
+  })
+
+  test("stays in its place while somebody writes to it, also when it does not wait any more", () => {
+    const gate = (gate_id: string) => ({ gate_id }) as Gate
+    const items = (ids: string[]) => withKept([], ids.map(gate), () => false)
+    const now = withKept(items(["a", "b", "c"]), [gate("c"), gate("d")], (id) => id === "b")
+    expect(now.map(({ gate_id, gone }) => [gate_id, gone])).toEqual([
+      ["b", true],
+      ["c", false],
+      ["d", false],
+    ])
+    expect(withKept(now, [gate("d")], () => false)).toEqual(items(["d"]))
   })
 
   test("says what happens by itself, and asks for words where they are needed", () => {
