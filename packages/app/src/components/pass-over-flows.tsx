@@ -3,6 +3,7 @@ import { createSignal, For, Match, Show, Switch } from "solid-js"
 import type { Flow, RunSummary } from "../../../opencode/src/server/schema-flow"
 import { api } from "../lib/api"
 import { duration, exactly, moment, shortPath } from "../lib/format"
+import { useProjects } from "../lib/projects"
 import { go, link, place } from "../lib/route"
 import { useNow } from "../lib/tick"
 import { WORDS } from "../lib/words"
@@ -177,14 +178,11 @@ function Known(props: { directory: string }) {
 /** The flows of a project, and how their runs go. */
 export function Flows() {
   const now = useNow()
-  const projects = useQuery(() => ({
-    queryKey: ["projects"],
-    queryFn: async () => (await api.projects.$get()).json(),
-  }))
+  const { projects, first } = useProjects()
   const directories = () => (projects.data?.items ?? []).map((project) => project.directory)
   const directory = () => {
     const named = place().query.directory
-    return named !== undefined && directories().includes(named) ? named : directories()[0]
+    return named !== undefined && directories().includes(named) ? named : first()
   }
   const choose = (next: string) => go("flows", { query: { directory: next } }, "replace")
   return (

@@ -47,7 +47,7 @@ export const keyOf = (level: Level, from: string, to: string): PreferenceKey => 
 
 export type Control =
   | { kind: "switch" }
-  | { kind: "number"; step: number; unit: string }
+  | { kind: "number"; unit: string }
   | { kind: "choice"; options: readonly string[] }
   | { kind: "lines" }
   | { kind: "text" }
@@ -65,16 +65,14 @@ const unitOf = (setting: string) => {
 /** How a setting is edited. */
 export function controlOf({ setting, kind, options }: Pick<SettingInfo, "setting" | "kind" | "options">): Control {
   if (kind === "choice") return { kind, options }
-  if (kind === "number") return { kind, step: setting === "max_cost" ? 0.01 : 1, unit: unitOf(setting) }
+  if (kind === "number") return { kind, unit: unitOf(setting) }
   return { kind }
 }
 
+export type Row = { info: SettingInfo; one: Explained }
+
 /** The settings that a level may hold, each with what holds for it now; one without a value is there to be given one. */
-export const rows = (
-  pair: Explanation,
-  settings: readonly SettingInfo[],
-  level: Level,
-): { info: SettingInfo; one: Explained }[] =>
+export const rows = (pair: Explanation, settings: readonly SettingInfo[], level: Level): Row[] =>
   settings
     .filter((info) => info.levels.includes(level))
     .map((info) => ({ info, one: pair.settings.find((one) => one.setting === info.setting) ?? missing(info.setting) }))
@@ -105,7 +103,7 @@ export function readField(control: Control, text: string): unknown {
       .filter(Boolean)
   if (control.kind === "number") {
     const value = Number(text)
-    return text.trim() === "" || Number.isNaN(value) ? text : value
+    return text.trim() === "" || !Number.isFinite(value) ? text : value
   }
   if (control.kind !== "json") return text
   try {
@@ -115,15 +113,48 @@ export function readField(control: Control, text: string): unknown {
   }
 }
 
-export type Edits = Partial<Record<Setting, unknown>>
+/** What is in hand of a setting: what its field says, letter by letter, or that what is stored is taken away. */
+export type Edit = { text: string } | "taken away"
+export type Edits = Partial<Record<Setting, Edit>>
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** An edit more, or one less where the value is what it was. */
-export function withEdit(edits: Edits, explained: Explained, value: unknown): Edits {
-  const { [explained.setting]: _before, ...others } = edits
-  return same(value, explained.value) ? others : { ...others, [explained.setting]: value }
+/** What a field shows: what was typed into it, as it was typed, or what holds. */
+export function fieldText(edit: Edit | undefined, { info, one }: Row): string {
+  if (edit === undefined) return written(controlOf(info), one.value)
+  return edit === "taken away" ? "" : edit.text
 }
+
+/** What is to be stored, each as the value that its field says; null takes one away. What changes nothing is left out. */
+export function toStore(edits: Edits, shown: readonly Row[]): Record<string, unknown> {
+  const entries = shown.flatMap(({ info, one }): [string, unknown][] => {
+    const edit = edits[info.setting]
+    if (edit === undefined) return []
+    if (edit === "taken away") return [[info.setting, null]]
+    const value = readField(controlOf(info), edit.text)
+    return same(value, one.value) ? [] : [[info.setting, value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The edits that another level can hold too, and the settings of those that it cannot. */
+export function movedTo(edits: Edits, settings: readonly SettingInfo[], level: Level) {
+  const kept: Edits = {}
+  const dropped: Setting[] = []
+  for (const { setting, levels } of settings) {
+    const edit = edits[setting]
+    if (edit === undefined) continue
+    // Only what is stored at a level can be taken away there.
+    const fits = edit !== "taken away" && levels.includes(level)
+    if (fits) kept[setting] = edit
+    if (!fits) dropped.push(setting)
+  }
+  return { kept, dropped }
+}
+
+/** What was typed since others were sent. */
+export const typedSince = (edits: Edits, sent: Edits): Edits =>
+  Object.fromEntries(Object.entries(edits).filter(([setting, edit]) => sent[setting as Setting] !== edit))
 
 /** Whether a value was stored at just this level, so that it can be taken away there. */
 export const storedHere = ({ source }: Pick<Explained, "source">, level: Level) =>

@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/solid-query"
-import { createEffect, createMemo, createSignal, For, Match, on, Show, Switch } from "solid-js"
+import { createMemo, For, Match, Show, Switch } from "solid-js"
 import type { Explanation } from "../../../opencode/src/pass-over/domain/explain"
 import { api } from "../lib/api"
 import { shortPath } from "../lib/format"
+import { useProjects } from "../lib/projects"
 import { go, place } from "../lib/route"
 import { WORDS } from "../lib/words"
 import { PairEditor } from "./pass-over-preferences-editor"
 import { allowed, cellNotes, matrix, ownStored } from "./pass-over-preferences-view"
+import { Select } from "./select"
 import { Empty, Failed, Loading } from "./state"
 
 type Choose = (from: string, to: string) => void
@@ -89,24 +91,19 @@ function ProjectChoice(props: { projects: readonly { directory: string }[]; dire
   return (
     <label class="field inline">
       <span>{WORDS.project.label}</span>
-      <select
+      <Select
         value={props.directory}
-        onChange={(event) => go("preferences", { query: { project: event.currentTarget.value } }, "replace")}
-      >
-        <For each={props.projects}>
-          {(project) => <option value={project.directory}>{shortPath(project.directory)}</option>}
-        </For>
-      </select>
+        options={props.projects.map((project) => project.directory)}
+        word={shortPath}
+        change={(project) => go("preferences", { query: { project } }, "replace")}
+      />
     </label>
   )
 }
 
 function usePreferences() {
-  const projects = useQuery(() => ({
-    queryKey: ["projects"],
-    queryFn: async () => (await api.projects.$get()).json(),
-  }))
-  const directory = () => place().query.project ?? projects.data?.items[0]?.directory ?? ""
+  const { projects, first } = useProjects()
+  const directory = () => place().query.project ?? first() ?? ""
   const preferences = useQuery(() => ({
     queryKey: ["preferences", directory()],
     enabled: directory() !== "",
@@ -121,18 +118,6 @@ export function Preferences() {
   const pairs = () => (preferences.data?.pairs ?? []) as Explanation[]
   const chosen = createMemo(() => pairs().find((pair) => pair.from === query().from && pair.to === query().to))
   const choose: Choose = (from, to) => go("preferences", { query: { ...query(), from, to } }, "replace")
-  const [saved, setSaved] = createSignal(false)
-  createEffect(
-    on(
-      () => `${query().from} ${query().to}`,
-      () => setSaved(false),
-      { defer: true },
-    ),
-  )
-  const keep = () => {
-    setSaved(true)
-    void preferences.refetch()
-  }
   return (
     <>
       <div class="page-head">
@@ -142,9 +127,6 @@ export function Preferences() {
           <ProjectChoice projects={projects.data?.items ?? []} directory={directory()} />
         </Show>
       </div>
-      <p class="saved" role="status">
-        {saved() ? WORDS.preferences.saved : ""}
-      </p>
       <Switch>
         <Match when={(projects.isError && !projects.data) || (preferences.isError && !preferences.data)}>
           <Failed error={projects.error ?? preferences.error} retry={() => void preferences.refetch()} />
@@ -170,7 +152,7 @@ export function Preferences() {
                 pair={pair()}
                 settings={preferences.data?.settings ?? []}
                 directory={directory()}
-                saved={keep}
+                saved={() => preferences.refetch()}
               />
             )}
           </Show>

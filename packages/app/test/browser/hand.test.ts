@@ -124,6 +124,116 @@ describe("the inbox", () => {
   })
 })
 
+describe("the preferences", () => {
+  const editor = async (page: Page) => go(page, "#/preferences?from=alice&to=audit")
+  const type = async (page: Page, name: string, text: string) => {
+    await page.getByLabel(name, { exact: true }).click()
+    await page.keyboard.press("Control+a")
+    await page.keyboard.type(text, SLOWLY)
+    expect(await focused(page)).toBe(name)
+  }
+
+  test("are typed letter by letter, and stored as they were typed", async () => {
+    const { page, trouble, context } = await enter()
+    await editor(page)
+    const grant = '[{ "permission": "bash", "pattern": "ls" }]'
+    await type(page, "Timeout", "90000")
+    await type(page, "Max cost", "0.5")
+    await type(page, "Constraints", "read_only\nno_network")
+    await type(page, "Grant", grant)
+    for (const [name, text] of [
+      ["Timeout", "90000"],
+      ["Max cost", "0.5"],
+      ["Constraints", "read_only\nno_network"],
+      ["Grant", grant],
+    ] as const)
+      expect(await page.getByLabel(name, { exact: true }).inputValue()).toBe(text)
+    await page.locator(".preview", { hasText: "4 changes" }).getByText("1 min 30 s").waitFor()
+    await page.getByRole("button", { name: "Save" }).focus()
+    await page.keyboard.press("Enter")
+    await page.locator(".save-bar").getByText("Saved. The next pass obeys it.").waitFor()
+    expect((await world.engine.store.preferences(world.directory)).pairs?.["alice->audit"]).toMatchObject({
+      timeout_ms: 90_000,
+      max_cost: 0.5,
+      constraints: ["read_only", "no_network"],
+      grant: [{ permission: "bash", pattern: "ls" }],
+    })
+    expect(await focused(page)).toBe("Grant")
+    await type(page, "Max cost", "1.2")
+    expect(await page.getByText("Saved. The next pass obeys it.").count()).toBe(0)
+    await type(page, "Max cost", "0.5")
+    expect(await page.locator(".save-bar").count()).toBe(0)
+    await type(page, "Max cost", "7")
+    await page.getByRole("button", { name: "Discard" }).click()
+    expect(await page.getByLabel("Max cost").inputValue()).toBe("0.5")
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("keep what was typed at another level and where somebody wants to leave, until they say otherwise", async () => {
+    const { page, trouble, context } = await enter()
+    await editor(page)
+    await type(page, "Max tokens", "7000")
+    // Another project has become the busiest one.
+    const elsewhere = { directory: "/work/elsewhere", passes: 1, latest: Date.now() }
+    await context.route("**/projects", async (route) => {
+      const { items } = await (await route.fetch()).json()
+      await route.fulfill({ json: { items: [elsewhere, ...items] } })
+    })
+    await Promise.all([page.waitForResponse("**/projects"), world.ask({ objective: "While somebody types" })])
+    await page.getByRole("option", { name: "work/elsewhere" }).waitFor({ state: "attached" })
+    expect(await page.locator(".page-head select").inputValue()).toBe(world.directory)
+    await page.getByLabel("Where to store it").selectOption("defaults")
+    expect(await page.getByLabel("Max tokens").inputValue()).toBe("7000")
+    await page.getByLabel("Where to store it").selectOption("subagent")
+    await page.getByLabel("Can receive passes").selectOption({ label: "No" })
+    await page.getByLabel("Where to store it").selectOption("pair")
+    await page.getByText("Not kept, because it cannot be stored there: Can receive passes.").waitFor()
+    expect(await page.getByLabel("Max tokens").inputValue()).toBe("7000")
+    // Not by another pair, not by a link; and to stay is to lose nothing.
+    for (const away of [page.locator("button.cell").first(), page.getByRole("link", { name: "Audit", exact: true })]) {
+      await away.click()
+      await page.getByText("1 change is not saved").waitFor()
+      expect(await serious(page)).toEqual([])
+      await page.getByRole("button", { name: "Stay here" }).click()
+      expect(await page.getByLabel("Max tokens").inputValue()).toBe("7000")
+      expect(page.url()).toContain("from=alice&to=audit")
+    }
+    await page.getByRole("link", { name: "Audit", exact: true }).click()
+    await page.getByRole("button", { name: "Leave without saving" }).click()
+    await page.getByRole("heading", { name: "Audit" }).waitFor()
+    expect(trouble).toEqual([])
+    await context.close()
+  })
+
+  test("what the server said to an earlier request says nothing about the next", async () => {
+    const { page, context } = await enter()
+    await editor(page)
+    const late = Promise.withResolvers<void>()
+    const heard = Promise.withResolvers<void>()
+    await context.route("**/preferences?*", async (route) => {
+      if (route.request().postData()?.includes("99")) {
+        heard.resolve()
+        await late.promise
+      }
+      await route.continue()
+    })
+    await type(page, "Max chain depth", "99")
+    await heard.promise
+    await type(page, "Max chain depth", "4")
+    await page.locator(".preview li").waitFor()
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => response.request().postData()?.includes("99") === true),
+      late.resolve(),
+    ])
+    await answer.finished()
+    await page.waitForTimeout(100)
+    expect(await page.locator(".save-bar [role=alert]").count()).toBe(0)
+    expect(await page.getByRole("button", { name: "Save" }).isEnabled()).toBe(true)
+    await context.close()
+  })
+})
+
 describe("what is on show stays while more is asked for", () => {
   test("the audit: letters, focus, filters, the place in the list; an export that fails says so", async () => {
     fillAudit(world.database, 600)

@@ -427,12 +427,36 @@ describe("preferences", () => {
     }
   })
 
-  test("an edit that changes nothing is none", () => {
-    const explained = one("timeout_ms", 5)
-    const edited = prefs.withEdit({}, explained, 6)
-    expect(edited).toEqual({ timeout_ms: 6 })
-    expect(prefs.withEdit(edited, explained, 5)).toEqual({})
+  test("an edit is what was typed, letter by letter; what is stored is what it says, if that is something new", () => {
+    const row = (setting: Setting, value: unknown) => ({ info: info(setting), one: one(setting, value) })
+    const shown = [row("max_cost", 5), row("grant", []), row("constraints", ["a"]), row("verify_command", undefined)]
+    const edits = (more: prefs.Edits) => ({
+      text: prefs.fieldText(more.max_cost, shown[0]!),
+      set: prefs.toStore(more, shown),
+    })
+    expect(edits({})).toEqual({ text: "5", set: {} })
+    expect(edits({ max_cost: { text: "0." } })).toEqual({ text: "0.", set: { max_cost: 0 } })
+    expect(edits({ max_cost: { text: "5.0" } })).toEqual({ text: "5.0", set: {} })
+    expect(edits({ max_cost: { text: "Infinity" } })).toEqual({ text: "Infinity", set: { max_cost: "Infinity" } })
+    expect(edits({ max_cost: "taken away" })).toEqual({ text: "", set: { max_cost: null } })
+    expect(edits({ grant: { text: "[ ]" }, constraints: { text: "a\n" } }).set).toEqual({})
+    expect(edits({ grant: { text: "[{" } }).set).toEqual({ grant: "[{" })
     expect(prefs.keyOf("subagent", "a", "b")).toEqual({ level: "subagent", subagent: "b" })
+    const [before, after] = [{ text: "1" }, { text: "2" }]
+    expect(prefs.typedSince({ max_cost: after, grant: before }, { max_cost: before, grant: before })).toEqual({
+      max_cost: after,
+    })
+  })
+
+  test("edits go along to another level, but those that it cannot hold", () => {
+    const edits: prefs.Edits = {
+      timeout_ms: { text: "9" },
+      can_receive_passes: { text: "true" },
+      max_cost: "taken away",
+    }
+    const { kept, dropped } = prefs.movedTo(edits, SETTINGS, "pair")
+    expect(kept).toEqual({ timeout_ms: { text: "9" } })
+    expect(dropped.toSorted()).toEqual(["can_receive_passes", "max_cost"])
   })
 
   test("only what was stored at this very level can be taken away there", () => {
