@@ -11,6 +11,7 @@ import {
 } from "../../app/src/components/pass-over-change-view"
 import { WORDS } from "../../app/src/lib/words"
 import { clean, oneLine } from "../../opencode/src/cli/clean"
+import { visible } from "../../opencode/src/pass-over/domain/hidden"
 import type { FileView } from "../../opencode/src/pass-over/service/change/view"
 import type { Proposal } from "./changes-source"
 import { besides, ending, rowsOf, short, split, type Row, type Tone } from "./lines"
@@ -92,15 +93,18 @@ export function fileRows(file: FileView, at: number, width: number): { rows: Row
   if (file.refused !== null) note(`${WORDS.changes.refused} ${file.refused}`, "warning")
   if (file.reason !== "") note(file.reason, "muted")
   begin(0)
-  if (parts.length === 0) note(file.patch === null ? WORDS.changes.terminal.not_shown : clean(file.patch), "muted")
+  if (parts.length === 0)
+    note(file.patch === null ? WORDS.changes.terminal.not_shown : clean(visible(file.patch)), "muted")
   for (const part of parts) {
     if (parts.length > 1) begin(part.number)
-    for (const { sign, text } of part.lines) {
-      const [first = "", ...rest] = split(clean(text), width - 2)
+    for (const { sign, text, bare } of part.lines) {
+      // What is decided about shows what is hidden in it; anywhere else it is left out.
+      const [first = "", ...rest] = split(clean(visible(text)), width - 2)
       const tone = TONES[sign]
       const lead = sign === "@" ? "" : `${sign} `
       rows.push({ text: lead + first, tone, heading: false })
       rows.push(...rest.map((piece) => ({ text: `  ${piece}`, tone, heading: false })))
+      if (bare) rows.push({ text: short(`\\ ${WORDS.changes.bare}`, width), tone: "muted", heading: false })
     }
   }
   return { rows, starts }

@@ -31,6 +31,7 @@ const file = (given: Partial<FileView> = {}): FileView => ({
 const shown = (given: Partial<Proposal> = {}): Proposal => ({
   change_id: "chg_1",
   origin: "proposed",
+  from_change_id: null,
   notes: [],
   files: [file()],
   applications: [],
@@ -104,6 +105,15 @@ describe("a file of a change", () => {
     const never = fileRows(file({ refused: "it is a link" }), 0, 60)
     expect([never.rows[0]?.text, never.starts]).toEqual(["This file is never written: it is a link", []])
     expect(fileRows(file({ hunks: 0, patch: null }), 0, 60).rows.at(-1)?.text).toContain("not shown here")
+  })
+
+  test("shows all of a long file, and what is hidden in it", () => {
+    const lines = Array.from({ length: 6_000 }, (_, index) => `+line ${index}\n`).join("")
+    const long = fileRows(file({ hunks: 1, patch: `@@ -0,0 +1,6000 @@\n${lines}` }), 0, 60)
+    expect(long.rows.at(-1)?.text).toBe("+ line 5999")
+    const patch = "@@ -1 +1 @@\n-a\u202eb\n+ab\n\\ No newline at end of file\n"
+    const told = fileRows(file({ hunks: 1, patch }), 0, 60).rows.map(({ text }) => text)
+    expect(told.slice(-3)).toEqual(["- a<U+202E>b", "+ ab", "\\ no line break at the end"])
   })
 
   test("moves no cursor and is never wider than the room, whatever it holds", () => {

@@ -1,33 +1,51 @@
 import { createEffect, createMemo, For, Show, type JSX } from "solid-js"
+import { visible } from "../../../opencode/src/pass-over/domain/hidden"
 import type { Change } from "../../../opencode/src/server/schema-decide"
 import { WORDS } from "../lib/words"
-import { decided, hunks, stopKey, type Layout, type Stop } from "./pass-over-change-view"
-import { Diff } from "./pass-over-diff"
+import type { Hand, Spot } from "./pass-over-change-hand"
+import { decided, PAGE, portions, stopKey } from "./pass-over-change-view"
+import { Diff, Rest } from "./pass-over-diff"
+import { HiddenNotice, Text } from "./text"
 
 const SIGN = { accepted: "✓", part: "◐", declined: "✕", open: "○" } as const
 
-/** Who goes through a change: where they are, and what they decide there. */
-export type Hand = {
-  layout: Layout
-  busy: boolean
-  /** Nothing is decided any more about what has been applied. */
-  over: boolean
-  at: (stop: Stop) => boolean
-  go: (stop: Stop) => void
-  accept: (stop: Stop) => void
-  decline: (stop: Stop) => void
-}
-
 type File = Change["files"][number]
 
-function Place(props: { file: File; hunk: number | null; hand: Hand; children: JSX.Element }) {
+/** Accepting waits until everything that would be accepted has been shown. */
+function Judge(props: { spot: Spot; state: string; name: string; hand: Hand }) {
+  return (
+    <Show when={!props.hand.over(props.spot)}>
+      <button
+        type="button"
+        class="button small"
+        disabled={props.hand.busy() || props.state === "accepted" || props.hand.unseen(props.spot) > 0}
+        onClick={() => props.hand.accept(props.spot)}
+      >
+        {WORDS.changes.accept}
+        <span class="visually-hidden"> {props.name}</span>
+      </button>
+      <button
+        type="button"
+        class="button small quiet"
+        disabled={props.hand.busy() || props.state === "declined"}
+        onClick={() => props.hand.decline(props.spot)}
+      >
+        {WORDS.changes.decline}
+        <span class="visually-hidden"> {props.name}</span>
+      </button>
+    </Show>
+  )
+}
+
+function Place(props: { file: File; spot: Spot; hand: Hand; children: JSX.Element }) {
   const parts: { place?: HTMLElement } = {}
-  const stop = () => ({ path: props.file.path, hunk: props.hunk })
-  const word = () => decided(props.file, props.hunk)
-  const name = () =>
-    props.hunk === null ? WORDS.changes.whole(props.file.path) : WORDS.changes.part(props.hunk, props.file.path)
+  const word = () => decided(props.file, props.spot.hunk)
+  const name = () => {
+    const path = visible(props.file.path)
+    return props.spot.hunk === null ? WORDS.changes.whole(path) : WORDS.changes.part(props.spot.hunk, path)
+  }
   createEffect(() => {
-    if (!props.hand.at(stop()) || parts.place?.contains(document.activeElement)) return
+    if (!props.hand.at(props.spot) || parts.place?.contains(document.activeElement)) return
     parts.place?.focus({ preventScroll: true })
     parts.place?.scrollIntoView({ block: "nearest" })
   })
@@ -39,36 +57,23 @@ function Place(props: { file: File; hunk: number | null; hand: Hand; children: J
       tabindex="0"
       aria-label={`${name()}, ${WORDS.changes.state[word().state]}`}
       data-state={word().state}
-      data-current={props.hand.at(stop())}
-      data-stop={stopKey(stop())}
-      onFocusIn={() => props.hand.go(stop())}
+      data-current={props.hand.at(props.spot)}
+      data-stop={stopKey(props.spot)}
+      onFocusIn={() => props.hand.go(props.spot)}
     >
       <Show when={props.file.refused === null}>
         <div class="stop-head">
           <span class="stop-state">
             <span aria-hidden="true">{SIGN[word().state]}</span> {WORDS.changes.state[word().state]}
-            <Show when={word().reason}>{(reason) => <span class="said">: {reason()}</span>}</Show>
+            <Show when={word().reason}>
+              {(reason) => (
+                <span class="said">
+                  : <Text text={reason()} />
+                </span>
+              )}
+            </Show>
           </span>
-          <Show when={!props.hand.over}>
-            <button
-              type="button"
-              class="button small"
-              disabled={props.hand.busy || word().state === "accepted"}
-              onClick={() => props.hand.accept(stop())}
-            >
-              {WORDS.changes.accept}
-              <span class="visually-hidden"> {name()}</span>
-            </button>
-            <button
-              type="button"
-              class="button small quiet"
-              disabled={props.hand.busy || word().state === "declined"}
-              onClick={() => props.hand.decline(stop())}
-            >
-              {WORDS.changes.decline}
-              <span class="visually-hidden"> {name()}</span>
-            </button>
-          </Show>
+          <Judge spot={props.spot} state={word().state} name={name()} hand={props.hand} />
         </div>
       </Show>
       {props.children}
@@ -76,29 +81,78 @@ function Place(props: { file: File; hunk: number | null; hand: Hand; children: J
   )
 }
 
-/** A file of a change: decided about as a whole, or hunk by hunk where it has several. */
-export function FileChange(props: { file: File; open: boolean; hand: Hand }) {
-  const parts = createMemo(() => hunks(props.file.patch))
-  const label = (number: number) => `${props.file.path} ${number}`
+function Body(props: { file: File; spot: Spot; hand: Hand }) {
+  const parts = () => props.hand.parts(props.spot)
+  const shown = createMemo(() => portions(parts(), props.hand.room(props.spot)))
+  const lines = (index: number) => (parts()[index]?.lines ?? []).slice(0, (shown()[index] ?? 0) + 1)
+  const diff = (index: number) => (
+    <Diff
+      lines={lines(index)}
+      layout={props.hand.layout()}
+      label={`${visible(props.file.path)} ${parts()[index]?.number ?? ""}`}
+    />
+  )
   return (
-    <details class="change" open={props.open}>
-      <summary>
-        <code>{props.file.path}</code> <span class="meta">{props.file.reason || props.file.line}</span>
-      </summary>
+    <>
       <Show when={props.file.refused}>{(why) => <p class="notice said">{`${WORDS.changes.refused} ${why()}`}</p>}</Show>
-      <Place file={props.file} hunk={null} hand={props.hand}>
-        <Show when={parts().length === 1 && parts()[0]}>
-          {(only) => <Diff hunk={only()} layout={props.hand.layout} label={label(1)} />}
-        </Show>
+      <Show when={props.file.patch === null}>
+        <p class="notice">{WORDS.changes.no_text}</p>
+      </Show>
+      <HiddenNotice
+        texts={[props.file.path, ...parts().flatMap((part) => part.lines.slice(1).map(({ text }) => text))]}
+      />
+      <Place file={props.file} spot={props.spot} hand={props.hand}>
+        <Show when={parts().length === 1}>{diff(0)}</Show>
       </Place>
       <Show when={parts().length > 1}>
         <For each={parts()}>
-          {(hunk) => (
-            <Place file={props.file} hunk={hunk.number} hand={props.hand}>
-              <Diff hunk={hunk} layout={props.hand.layout} label={label(hunk.number)} />
-            </Place>
+          {(hunk, index) => (
+            <Show when={(shown()[index()] ?? 0) > 0}>
+              <Place file={props.file} spot={{ ...props.spot, hunk: hunk.number }} hand={props.hand}>
+                {diff(index())}
+              </Place>
+            </Show>
           )}
         </For>
+      </Show>
+      <Rest
+        lines={props.hand.unseen(props.spot)}
+        page={PAGE}
+        more={() => props.hand.more(props.spot)}
+        why={props.file.refused === null && !props.hand.over(props.spot) ? WORDS.changes.look_first : ""}
+      />
+    </>
+  )
+}
+
+/** A file of a change: decided about as a whole, or hunk by hunk where it has several. */
+export function FileChange(props: { file: File; change_id: string; hand: Hand }) {
+  const spot = (): Spot => ({ change_id: props.change_id, path: props.file.path, hunk: null })
+  const word = () => decided(props.file, null).state
+  return (
+    <details
+      class="change"
+      open={props.hand.open(spot())}
+      onToggle={(event) => props.hand.fold(spot(), !event.currentTarget.open)}
+    >
+      <summary>
+        <code>
+          <bdi>
+            <Text text={props.file.path} />
+          </bdi>
+        </code>{" "}
+        <Show when={props.file.refused === null}>
+          <span class="change-state" data-state={word()}>
+            <span aria-hidden="true">{SIGN[word()]}</span> {WORDS.changes.state[word()]}
+          </span>{" "}
+        </Show>
+        <span class="meta" dir="auto">
+          <Text text={props.file.reason || props.file.line} />
+        </span>
+      </summary>
+      {/* With many files most are closed: what is in them is made when they are opened. */}
+      <Show when={props.hand.open(spot())}>
+        <Body file={props.file} spot={spot()} hand={props.hand} />
       </Show>
     </details>
   )

@@ -3,7 +3,14 @@ import type { Change } from "../../../opencode/src/server/schema-decide"
 
 type File = Change["files"][number]
 
-export type PatchLine = { sign: " " | "-" | "+" | "@"; text: string; old: number | null; new: number | null }
+/** `bare`: the line has no line break behind it, as the last of a file may. */
+export type PatchLine = {
+  sign: " " | "-" | "+" | "@"
+  text: string
+  old: number | null
+  new: number | null
+  bare: boolean
+}
 export type Hunk = { number: number; lines: PatchLine[] }
 export type Row = { old: PatchLine | null; new: PatchLine | null }
 export type Layout = "unified" | "split"
@@ -11,30 +18,71 @@ export type Layout = "unified" | "split"
 const SIGNS = ["+", "-", " ", "@"] as const
 const HEAD = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 
-/** More lines than this are nothing to read in a panel; a decision about the file still is about all of it. */
-const MOST = 4_000
-
 /** The hunks of a unified diff, as it is shown and decided about: numbered from 1, without its head. */
 export function hunks(patch: string | null): Hunk[] {
   const found: Hunk[] = []
   const at = { old: 0, new: 0 }
-  for (const line of (patch ?? "").split("\n").slice(0, MOST)) {
+  for (const line of (patch ?? "").split("\n")) {
     const head = HEAD.exec(line)
     if (line.startsWith("@@")) {
       Object.assign(at, { old: Number(head?.[1] ?? 1), new: Number(head?.[2] ?? 1) })
-      found.push({ number: found.length + 1, lines: [{ sign: "@", text: line, old: null, new: null }] })
+      found.push({ number: found.length + 1, lines: [{ sign: "@", text: line, old: null, new: null, bare: false }] })
     }
     const sign = SIGNS.find((one) => line.startsWith(one))
     const here = found.at(-1)
+    const last = here?.lines.at(-1)
+    if (line.startsWith("\\ ") && last) last.bare = true
     if (!sign || sign === "@" || !here) continue
     here.lines.push({
       sign,
       text: line.slice(1),
       old: sign === "+" ? null : at.old++,
       new: sign === "-" ? null : at.new++,
+      bare: false,
     })
   }
+  withEndings(found.flatMap(({ lines }) => lines))
   return found
+}
+
+const CR = "\r"
+
+/** A carriage return says something only where some lines end with one and others do not: elsewhere it is left out. */
+export function withEndings(all: PatchLine[]): PatchLine[] {
+  const lines = all.filter(({ sign, bare }) => sign !== "@" && !bare)
+  if (!lines.every(({ text }) => text.endsWith(CR))) return all
+  for (const line of lines) line.text = line.text.slice(0, -1)
+  return all
+}
+
+/** So many lines of a file are shown at first, and with each asking for more. */
+export const PAGE = 2_000
+
+const size = ({ lines }: Hunk) => lines.length - 1
+
+/** How much of each hunk is shown where a file has so many lines of room. A hunk is cut only if no page could hold it. */
+export function portions(parts: readonly Hunk[], room: number): number[] {
+  let left = room
+  return parts.map((hunk) => {
+    const shown = size(hunk) <= PAGE && left > 0 ? size(hunk) : Math.min(size(hunk), Math.max(0, left))
+    left -= shown
+    return shown
+  })
+}
+
+/** How many lines of a file, or of one of its hunks, nobody could have seen yet. */
+export function unseen(parts: readonly Hunk[], room: number, hunk: number | null): number {
+  const shown = portions(parts, room)
+  return parts.reduce(
+    (sum, part, index) => sum + (hunk === null || hunk === part.number ? size(part) - (shown[index] ?? 0) : 0),
+    0,
+  )
+}
+
+/** The room that a file needs for a hunk to be seen, or the first page of it. */
+export function roomFor(parts: readonly Hunk[], hunk: number | null): number {
+  const before = parts.filter(({ number }) => hunk !== null && number < hunk)
+  return before.reduce((sum, part) => sum + size(part), 0) + PAGE
 }
 
 /** A hunk side by side: what goes stands beside what comes in its place. */
@@ -115,6 +163,10 @@ export const standing = ({ applications }: Pick<Change, "applications">) =>
   applications.findLast((one) => one.kind === "apply" && one.status === "done")
 
 export const chosen = ({ files }: Pick<Change, "files">) => files.filter((file) => share(file) !== "none").length
+
+/** What was made from a change and stands in its place. */
+export const replacement = ({ change_id }: Pick<Change, "change_id">, all: readonly Change[]) =>
+  all.find((other) => other.from_change_id === change_id)
 
 /** How many files were declined, whole or in part. */
 export const declined = ({ files }: Pick<Change, "files">) =>

@@ -1,76 +1,16 @@
-import { useQuery, useQueryClient } from "@tanstack/solid-query"
-import { createComputed, createSignal, For, onCleanup, onMount, Show } from "solid-js"
+import { useQuery } from "@tanstack/solid-query"
+import { createComputed, For, Show } from "solid-js"
 import { createStore, reconcile } from "solid-js/store"
-import type { Verdict } from "../../../opencode/src/pass-over/domain/change/review"
 import type { Change } from "../../../opencode/src/server/schema-decide"
 import { api } from "../lib/api"
 import { WORDS } from "../lib/words"
-import { FileChange, type Hand } from "./pass-over-change-file"
-import {
-  accept,
-  all,
-  chosen,
-  decline,
-  declined,
-  deed,
-  standing,
-  stopKey,
-  stops,
-  type Layout,
-  type Stop,
-} from "./pass-over-change-view"
+import { useDeeds, type Deeds } from "./pass-over-change-deeds"
+import { FileChange } from "./pass-over-change-file"
+import { layout, turn, useHand, type Hand } from "./pass-over-change-hand"
+import { all, chosen, decline, declined, replacement, standing } from "./pass-over-change-view"
 import { Ask } from "./speak"
 import { Empty, Failed, Loading } from "./state"
-
-function useDeeds(id: () => string) {
-  const client = useQueryClient()
-  const [error, setError] = createSignal<unknown>()
-  const [busy, setBusy] = createSignal(false)
-  /** What became of what was sent back. */
-  const [sent, setSent] = createSignal<string>()
-  const done = async (work: () => Promise<unknown>) => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await work()
-    } catch (caught) {
-      setError(caught)
-    } finally {
-      await client.invalidateQueries({ queryKey: ["pass", id()] })
-      setBusy(false)
-    }
-  }
-  const param = () => ({ id: id() })
-  return {
-    error,
-    busy,
-    sent,
-    review: ({ change_id }: Change, verdicts: Verdict[]) =>
-      done(() => {
-        setSent(undefined)
-        return api[":id"].review.$post({ param: param(), json: { change_id, verdicts } })
-      }),
-    apply: ({ change_id, approval }: Change) =>
-      done(() => api[":id"].apply.$post({ param: param(), json: { change_id, approval: approval ?? "" } })),
-    sendBack: ({ change_id }: Change) =>
-      done(async () => {
-        const answer = await api[":id"]["send-back"].$post({ param: param(), json: { change_id } })
-        setSent((await answer.json()).text)
-      }),
-    undo: () => done(() => api[":id"].undo.$post({ param: param(), json: {} })),
-  }
-}
-
-type Deeds = ReturnType<typeof useDeeds>
-
-const KEY = "pass-over-diff"
-const [layout, setLayout] = createSignal<Layout>(localStorage.getItem(KEY) === "split" ? "split" : "unified")
-
-function turn() {
-  const next = layout() === "split" ? "unified" : "split"
-  localStorage.setItem(KEY, next)
-  setLayout(next)
-}
+import { Text } from "./text"
 
 function Verification(props: { change: Change }) {
   return (
@@ -78,55 +18,87 @@ function Verification(props: { change: Change }) {
       {(check) => (
         <div class="verification" data-failed={check().exit_code !== 0}>
           <p class="meta">
-            <code>{check().command}</code> {WORDS.changes.exit(check().exit_code)}
+            <code>
+              <Text text={check().command} />
+            </code>{" "}
+            {WORDS.changes.exit(check().exit_code)}
           </p>
-          <Show when={check().output.trim()}>{(output) => <pre tabindex="0">{output()}</pre>}</Show>
+          <Show when={check().output.trim()}>
+            {(output) => (
+              <pre tabindex="0">
+                <Text text={output()} />
+              </pre>
+            )}
+          </Show>
         </div>
       )}
     </Show>
   )
 }
 
-function Decide(props: { change: Change; deeds: Deeds }) {
+/** How many lines nobody could have seen of what would be accepted with everything. */
+const unseen = (change: Change, hand: Hand) =>
+  all(change).reduce((sum, { path }) => sum + hand.unseen({ change_id: change.change_id, path, hunk: null }), 0)
+
+function Undecided(props: { change: Change; deeds: Deeds; hand: Hand }) {
+  const id = () => props.change.change_id
+  const sent = () => props.deeds.sent(id())
+  const left = () => unseen(props.change, props.hand)
+  return (
+    <>
+      <Show when={left() > 0}>
+        <p class="hint">{WORDS.changes.look_first_all(left())}</p>
+      </Show>
+      <button
+        type="button"
+        class="button"
+        disabled={props.deeds.busy() || left() > 0}
+        onClick={() => void props.deeds.review(id(), all(props.change))}
+      >
+        {WORDS.changes.accept_all}
+      </button>
+      <Show when={declined(props.change) > 0}>
+        <button
+          type="button"
+          class="button"
+          disabled={props.deeds.busy() || sent() !== undefined}
+          onClick={() => void props.deeds.sendBack(id())}
+        >
+          {sent() === undefined ? WORDS.changes.send_back : WORDS.changes.sent_back}
+        </button>
+      </Show>
+      <button
+        type="button"
+        class="button primary"
+        disabled={props.deeds.busy() || props.change.approval === null || chosen(props.change) === 0}
+        onClick={() => void props.deeds.apply(id(), props.change.approval ?? "")}
+      >
+        {WORDS.changes.apply(chosen(props.change))}
+      </button>
+    </>
+  )
+}
+
+function Decide(props: { change: Change; replaced: boolean; deeds: Deeds; hand: Hand }) {
   return (
     <div class="actions decide">
       <Show
         when={standing(props.change)}
         fallback={
-          <>
-            <button
-              type="button"
-              class="button"
-              disabled={props.deeds.busy()}
-              onClick={() => void props.deeds.review(props.change, all(props.change))}
-            >
-              {WORDS.changes.accept_all}
-            </button>
-            <Show when={declined(props.change) > 0}>
-              <button
-                type="button"
-                class="button"
-                disabled={props.deeds.busy() || props.deeds.sent() !== undefined}
-                onClick={() => void props.deeds.sendBack(props.change)}
-              >
-                {props.deeds.sent() === undefined ? WORDS.changes.send_back : WORDS.changes.sent_back}
-              </button>
-            </Show>
-            <button
-              type="button"
-              class="button primary"
-              disabled={props.deeds.busy() || props.change.approval === null || chosen(props.change) === 0}
-              onClick={() => void props.deeds.apply(props.change)}
-            >
-              {WORDS.changes.apply(chosen(props.change))}
-            </button>
-          </>
+          <Show when={!props.replaced}>
+            <Undecided change={props.change} deeds={props.deeds} hand={props.hand} />
+          </Show>
         }
       >
         {(application) => (
           <>
             <p class="said">{WORDS.changes.applied(application().actor)}</p>
-            <button type="button" class="button" disabled={props.deeds.busy()} onClick={() => void props.deeds.undo()}>
+            <button
+              type="button"
+              class="button"
+              disabled={props.deeds.busy()}
+              onClick={() => void props.deeds.undo(props.change.change_id)}
+            >
               {WORDS.changes.undo}
             </button>
           </>
@@ -136,57 +108,8 @@ function Decide(props: { change: Change; deeds: Deeds }) {
   )
 }
 
-/** Where the hand is in a change, moved by J and K and by whatever has the focus. */
-function useHand(change: () => Change, deeds: Deeds) {
-  const [current, setCurrent] = createSignal<string>()
-  const [declining, setDeclining] = createSignal<Stop>()
-  const places = () => stops(change().files)
-  const here = () => places().find((stop) => stopKey(stop) === current())
-  const over = () => standing(change()) !== undefined
-  const move = (by: number) => {
-    const index = places().findIndex((stop) => stopKey(stop) === current())
-    const next = places()[index < 0 ? 0 : Math.min(Math.max(0, index + by), places().length - 1)]
-    if (next) setCurrent(stopKey(next))
-  }
-  const say = (stop: Stop) => void deeds.review(change(), [accept(stop)])
-  const press = (event: KeyboardEvent) => {
-    const { key, ctrlKey, metaKey, altKey } = event
-    const typing = event.target instanceof Element && event.target.closest("input, textarea, select, dialog") !== null
-    const what = deed({ key, ctrlKey, metaKey, altKey, typing })
-    if (what === undefined) return
-    event.preventDefault()
-    if (what === "layout") return turn()
-    if (what === "next" || what === "previous") return move(what === "next" ? 1 : -1)
-    const stop = here()
-    if (!stop || over() || deeds.busy()) return
-    if (what === "accept") return say(stop)
-    setDeclining(stop)
-  }
-  onMount(() => addEventListener("keydown", press))
-  onCleanup(() => removeEventListener("keydown", press))
-  const hand: Hand = {
-    get layout() {
-      return layout()
-    },
-    get busy() {
-      return deeds.busy()
-    },
-    get over() {
-      return over()
-    },
-    at: (stop) => stopKey(stop) === current(),
-    go: (stop) => setCurrent(stopKey(stop)),
-    accept: say,
-    decline: setDeclining,
-  }
-  return { hand, declining, close: () => setDeclining(undefined) }
-}
-
-const FEW = 5
-
-function OneChange(props: { change: Change; id: string }) {
-  const deeds = useDeeds(() => props.id)
-  const { hand, declining, close } = useHand(() => props.change, deeds)
+function OneChange(props: { change: Change; replaced: boolean; deeds: Deeds; hand: Hand }) {
+  const id = () => props.change.change_id
   return (
     <section>
       <div class="section-head">
@@ -197,37 +120,57 @@ function OneChange(props: { change: Change; id: string }) {
           {WORDS.changes.split} <kbd aria-hidden="true">V</kbd>
         </button>
       </div>
-      <p class="hint">{WORDS.changes.keys}</p>
-      <For each={props.change.notes}>{(note) => <p class="hint said">{note}</p>}</For>
-      <For each={props.change.files}>
-        {(file) => <FileChange file={file} open={props.change.files.length <= FEW} hand={hand} />}
+      <Show when={!props.replaced} fallback={<p class="notice">{WORDS.changes.replaced}</p>}>
+        <p class="hint">{WORDS.changes.keys}</p>
+      </Show>
+      <For each={props.change.notes}>
+        {(note) => (
+          <p class="hint said">
+            <Text text={note} />
+          </p>
+        )}
       </For>
-      <Show when={props.change.problem}>{(problem) => <p class="hint said">{problem()}</p>}</Show>
-      <Show when={deeds.error()}>{(caught) => <Failed error={caught()} />}</Show>
-      <Show when={deeds.sent()}>
-        {(text) => (
-          <p class="hint said" role="status">
-            {text()}
+      <For each={props.change.files}>{(file) => <FileChange file={file} change_id={id()} hand={props.hand} />}</For>
+      <Show when={!props.replaced && props.change.problem}>
+        {(problem) => (
+          <p class="hint said">
+            <Text text={problem()} />
           </p>
         )}
       </Show>
-      <Decide change={props.change} deeds={deeds} />
-      <Verification change={props.change} />
-      <Show when={declining()}>
-        {(stop) => (
-          <Ask
-            close={close}
-            title={WORDS.changes.decline_title}
-            text={WORDS.changes.decline_text}
-            label={WORDS.changes.decline_reason}
-            yes={WORDS.changes.decline}
-            no={WORDS.now.close}
-            needed={false}
-            send={(reason) => deeds.review(props.change, [decline(stop(), reason)])}
-          />
+      <Show when={props.deeds.error(id())}>{(caught) => <Failed error={caught()} />}</Show>
+      <Show when={props.deeds.sent(id())}>
+        {(text) => (
+          <p class="hint said" role="status">
+            <Text text={text()} />
+          </p>
         )}
       </Show>
+      <Decide change={props.change} replaced={props.replaced} deeds={props.deeds} hand={props.hand} />
+      <Verification change={props.change} />
     </section>
+  )
+}
+
+function Declining(props: { hand: Hand; deeds: Deeds }) {
+  return (
+    <Show when={props.hand.declining()}>
+      {(spot) => (
+        <Ask
+          close={props.hand.close}
+          title={WORDS.changes.decline_title}
+          text={WORDS.changes.decline_text}
+          label={WORDS.changes.decline_reason}
+          yes={WORDS.changes.decline}
+          no={WORDS.now.close}
+          needed={false}
+          send={(reason) => {
+            const { change_id, ...stop } = spot()
+            return props.deeds.review(change_id, [decline(stop, reason)])
+          }}
+        />
+      )}
+    </Show>
   )
 }
 
@@ -240,11 +183,17 @@ export function PassChanges(props: { id: string }) {
   // What changes about a file changes in its place: the focus stays where the hand is.
   const [shown, setShown] = createStore<{ items: Change[] }>({ items: [] })
   createComputed(() => setShown("items", reconcile(changes.data?.items ?? [], { key: null, merge: true })))
+  const deeds = useDeeds(() => props.id)
+  const hand = useHand(() => shown.items, deeds)
+  const replaced = (change: Change) => replacement(change, shown.items) !== undefined
   return (
     <Show when={!changes.isPending} fallback={<Loading />}>
       <Show when={!changes.isError || changes.data} fallback={<Failed error={changes.error} />}>
         <Show when={shown.items.length > 0} fallback={<Empty title={WORDS.changes.none} />}>
-          <For each={shown.items}>{(change) => <OneChange change={change} id={props.id} />}</For>
+          <For each={shown.items}>
+            {(change) => <OneChange change={change} replaced={replaced(change)} deeds={deeds} hand={hand} />}
+          </For>
+          <Declining hand={hand} deeds={deeds} />
         </Show>
       </Show>
     </Show>

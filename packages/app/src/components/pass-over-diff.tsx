@@ -1,6 +1,23 @@
 import { createMemo, For, Show } from "solid-js"
 import { WORDS } from "../lib/words"
-import { rows, type Hunk, type Layout, type PatchLine } from "./pass-over-change-view"
+import { rows, type Layout, type PatchLine } from "./pass-over-change-view"
+import { Text } from "./text"
+
+/** A line of a diff. It keeps its reading direction to itself. */
+function Line(props: { line: PatchLine }) {
+  return (
+    <>
+      {props.line.sign}{" "}
+      <bdi class="diff-text">
+        <Text text={props.line.text} />
+      </bdi>
+      <Show when={props.line.bare}>
+        {" "}
+        <span class="hidden-char">{WORDS.changes.bare}</span>
+      </Show>
+    </>
+  )
+}
 
 function Unified(props: { lines: readonly PatchLine[]; label: string }) {
   return (
@@ -8,9 +25,11 @@ function Unified(props: { lines: readonly PatchLine[]; label: string }) {
       <For each={props.lines.filter(({ sign }) => sign !== "@")}>
         {(line) => (
           <span data-sign={line.sign}>
-            <i class="line-number">{line.old ?? ""}</i>
-            <i class="line-number">{line.new ?? ""}</i>
-            {line.sign} {line.text}
+            <Show when={line.old !== null || line.new !== null}>
+              <i class="line-number">{line.old ?? ""}</i>
+              <i class="line-number">{line.new ?? ""}</i>
+            </Show>
+            <Line line={line} />
             {"\n"}
           </span>
         )}
@@ -24,7 +43,7 @@ function Side(props: { line: PatchLine | null; number: number | null | undefined
     <>
       <td class="line-number">{props.number ?? ""}</td>
       <td class="side-text" data-sign={props.line?.sign ?? "none"}>
-        {props.line ? `${props.line.sign} ${props.line.text}` : ""}
+        <Show when={props.line}>{(line) => <Line line={line()} />}</Show>
       </td>
     </>
   )
@@ -66,11 +85,27 @@ function Split(props: { lines: readonly PatchLine[]; label: string }) {
   )
 }
 
-/** One hunk of a diff, one under the other or side by side. */
-export function Diff(props: { hunk: Hunk; layout: Layout; label: string }) {
+/** Lines of a diff, one under the other or side by side. */
+export function Diff(props: { lines: readonly PatchLine[]; layout: Layout; label: string }) {
   return (
-    <Show when={props.layout === "split"} fallback={<Unified lines={props.hunk.lines} label={props.label} />}>
-      <Split lines={props.hunk.lines} label={props.label} />
+    <Show when={props.layout === "split"} fallback={<Unified lines={props.lines} label={props.label} />}>
+      <Split lines={props.lines} label={props.label} />
+    </Show>
+  )
+}
+
+/** How much of a diff is not shown, and the way to it. */
+export function Rest(props: { lines: number; page: number; more: () => void; why?: string }) {
+  return (
+    <Show when={props.lines > 0}>
+      <p class="rest">
+        <span>
+          {WORDS.changes.unseen(props.lines)} {props.why}
+        </span>{" "}
+        <button type="button" class="button small" onClick={() => props.more()}>
+          {WORDS.changes.show_more(Math.min(props.lines, props.page))}
+        </button>
+      </p>
     </Show>
   )
 }

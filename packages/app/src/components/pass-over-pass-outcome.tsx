@@ -1,33 +1,49 @@
-import { createMemo, For, Show } from "solid-js"
+import { createMemo, createSignal, For, Show } from "solid-js"
 import type {
   FileModificationArtifact,
   FindingArtifact,
   MessageArtifact,
 } from "../../../opencode/src/pass-over/domain/artifact"
 import type { OutputVerdict } from "../../../opencode/src/pass-over/domain/evidence-schema"
+import { visible } from "../../../opencode/src/pass-over/domain/hidden"
 import { count } from "../lib/format"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { outcomeBadge, severityBadge, verdictBadge } from "./badge-view"
+import { PAGE } from "./pass-over-change-view"
+import { Diff, Rest } from "./pass-over-diff"
 import type { Detail } from "./pass-over-pass"
 import { diffLines, messageOf, placeOf, sorted, whyChanged } from "./pass-over-pass-view"
 import { Empty } from "./state"
+import { HiddenNotice, Text } from "./text"
 
 function Finding(props: { finding: FindingArtifact }) {
   return (
     <li class="finding">
       <BadgeMark badge={severityBadge(props.finding.severity)} />
       <div>
-        <p class="said">{props.finding.message}</p>
+        <p class="said" dir="auto">
+          <Text text={props.finding.message} />
+        </p>
         <p class="meta">
-          <span>{props.finding.category}</span>
-          <Show when={placeOf(props.finding.location)}>{(text) => <code>{text()}</code>}</Show>
+          <span>
+            <Text text={props.finding.category} />
+          </span>
+          <Show when={placeOf(props.finding.location)}>
+            {(text) => (
+              <code>
+                <Text text={text()} />
+              </code>
+            )}
+          </Show>
         </p>
         <Show when={props.finding.suggested_fix}>
           {(fix) => (
             <details>
               <summary>{WORDS.pass.fix}</summary>
-              <pre>{fix()}</pre>
+              <pre tabindex="0">
+                <Text text={fix()} />
+              </pre>
             </details>
           )}
         </Show>
@@ -38,21 +54,22 @@ function Finding(props: { finding: FindingArtifact }) {
 
 function Change(props: { change: FileModificationArtifact }) {
   const lines = createMemo(() => diffLines(props.change.old_content, props.change.new_content))
+  const [room, setRoom] = createSignal(PAGE)
   return (
     <details class="change" open>
       <summary>
-        <code>{props.change.path}</code> <span class="meta">{whyChanged(props.change)}</span>
+        <code>
+          <bdi>
+            <Text text={props.change.path} />
+          </bdi>
+        </code>{" "}
+        <span class="meta" dir="auto">
+          <Text text={whyChanged(props.change)} />
+        </span>
       </summary>
-      <pre class="diff" tabindex="0" aria-label={props.change.path}>
-        <For each={lines()}>
-          {(line) => (
-            <span data-sign={line.sign}>
-              {line.sign} {line.text}
-              {"\n"}
-            </span>
-          )}
-        </For>
-      </pre>
+      <HiddenNotice texts={[props.change.path, ...lines().map(({ text }) => text)]} />
+      <Diff lines={lines().slice(0, room())} layout="unified" label={visible(props.change.path)} />
+      <Rest lines={Math.max(0, lines().length - room())} page={PAGE} more={() => setRoom(room() + PAGE)} />
     </details>
   )
 }
@@ -64,7 +81,13 @@ function Bullets(props: { title: string; lines: readonly string[] }) {
       <section>
         <h2 class="section-title">{props.title}</h2>
         <ul class="bullets">
-          <For each={props.lines}>{(line) => <li class="said">{line}</li>}</For>
+          <For each={props.lines}>
+            {(line) => (
+              <li class="said" dir="auto">
+                <Text text={line} />
+              </li>
+            )}
+          </For>
         </ul>
       </section>
     </Show>
@@ -98,7 +121,9 @@ function Messages(props: { messages: readonly MessageArtifact[] }) {
           <For each={props.messages.map(messageOf)}>
             {({ text, left, to }) => (
               <li class="decision">
-                <p class="said">{text}</p>
+                <p class="said" dir="auto">
+                  <Text text={text} />
+                </p>
                 <Show when={left > 0}>
                   <p class="meta">{WORDS.pass.more(count(left))}</p>
                 </Show>
@@ -125,11 +150,19 @@ export function PassOutcome(props: { detail: Detail }) {
             {(reason) => (
               <section class="verdict">
                 <BadgeMark badge={outcomeBadge(output().status)} />
-                <p class="said">{reason()}</p>
+                <p class="said" dir="auto">
+                  <Text text={reason()} />
+                </p>
               </section>
             )}
           </Show>
-          <Show when={output().summary.generated_summary}>{(text) => <p class="said">{text()}</p>}</Show>
+          <Show when={output().summary.generated_summary}>
+            {(text) => (
+              <p class="said" dir="auto">
+                <Text text={text()} />
+              </p>
+            )}
+          </Show>
           <Show when={output().summary.verdict}>{(verdict) => <Checked verdict={verdict()} />}</Show>
           {/* What stood in its child's way, though the pass itself may have ended well. */}
           <Bullets
@@ -159,13 +192,18 @@ export function PassOutcome(props: { detail: Detail }) {
                 <For each={parts().decisions}>
                   {(decision) => (
                     <li class="decision">
-                      <p class="said">
-                        <strong>{decision.question}</strong> {decision.answer}
+                      <p class="said" dir="auto">
+                        <strong>
+                          <Text text={decision.question} />
+                        </strong>{" "}
+                        <Text text={decision.answer} />
                       </p>
-                      <p class="said quiet-text">{decision.reasoning}</p>
+                      <p class="said quiet-text" dir="auto">
+                        <Text text={decision.reasoning} />
+                      </p>
                       <Show when={(decision.alternatives_considered ?? []).length > 0}>
                         <p class="meta">
-                          {WORDS.pass.alternatives}: {decision.alternatives_considered?.join(", ")}
+                          {WORDS.pass.alternatives}: <Text text={decision.alternatives_considered?.join(", ") ?? ""} />
                         </p>
                       </Show>
                     </li>

@@ -3,6 +3,7 @@ import type { AuditLine } from "../../../opencode/src/pass-over/domain/audit-log
 import type { Manifest } from "../../../opencode/src/pass-over/domain/manifest"
 import type { StoredEvent } from "../../../opencode/src/pass-over/service/port"
 import { WORDS } from "../lib/words"
+import { withEndings, type PatchLine } from "./pass-over-change-view"
 
 export const TABS = ["outcome", "changes", "work", "context", "request", "timeline"] as const
 export type Tab = (typeof TABS)[number]
@@ -87,26 +88,33 @@ export function manifestRows(manifest: Manifest) {
   return manifest.items.toSorted((a, b) => rank[a.taken] - rank[b.taken] || b.tokens - a.tokens)
 }
 
-export type DiffLine = { sign: " " | "-" | "+"; text: string }
-
-const MOST = 4_000
-
 /** Two texts as lines that stay, go and come: common head and tail aside, what was and then what shall be. */
-export function diffLines(before: string, after: string): DiffLine[] {
-  const [a, b] = [before === "" ? [] : before.split("\n"), after === "" ? [] : after.split("\n")]
+export function diffLines(before: string, after: string): PatchLine[] {
+  const [a, b] = [linesOf(before), linesOf(after)]
   let head = 0
-  while (head < a.length && head < b.length && a[head] === b[head]) head += 1
+  while (head < a.length && head < b.length && same(a[head], b[head])) head += 1
   let tail = 0
-  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail])
+  while (tail < a.length - head && tail < b.length - head && same(a[a.length - 1 - tail], b[b.length - 1 - tail]))
     tail += 1
   const around = 3
   const line =
-    (sign: DiffLine["sign"]) =>
-    (text: string): DiffLine => ({ sign, text })
-  return [
+    (sign: PatchLine["sign"]) =>
+    (of: TextLine): PatchLine => ({ sign, ...of, old: null, new: null })
+  return withEndings([
     ...a.slice(Math.max(0, head - around), head).map(line(" ")),
     ...a.slice(head, a.length - tail).map(line("-")),
     ...b.slice(head, b.length - tail).map(line("+")),
     ...a.slice(a.length - tail, a.length - tail + around).map(line(" ")),
-  ].slice(0, MOST)
+  ])
+}
+
+type TextLine = Pick<PatchLine, "text" | "bare">
+
+const same = (a: TextLine | undefined, b: TextLine | undefined) => a?.text === b?.text && a?.bare === b?.bare
+
+/** The lines of a text. A line break ends one and begins none. */
+function linesOf(text: string): TextLine[] {
+  const lines = text.split("\n")
+  const last = lines.pop() ?? ""
+  return [...lines.map((text) => ({ text, bare: false })), ...(last === "" ? [] : [{ text: last, bare: true }])]
 }

@@ -24,6 +24,16 @@ export const CHANGES = {
   after: "After",
   keys: "Keys: J and K move, A accepts, R declines, V turns side by side on and off.",
   refused: "This file is never written:",
+  unseen: (lines: number) =>
+    lines === 1 ? "1 more line is not shown." : `${lines.toLocaleString("en")} more lines are not shown.`,
+  show_more: (lines: number) => (lines === 1 ? "Show it" : `Show ${lines.toLocaleString("en")} more`),
+  no_text: "Its differences are not shown: it is no text, or too large.",
+  look_first: "Look at them before you accept.",
+  look_first_all: (lines: number) =>
+    `${lines === 1 ? "1 line is" : `${lines.toLocaleString("en")} lines are`} not shown yet: look at them before you accept all.`,
+  hidden: "Something here is not seen, or turns the reading direction. It stands as its number, like",
+  bare: "no line break at the end",
+  replaced: "It was merged with what is there now: decide about that instead.",
   accept_all: "Accept all",
   apply: (files: number) => (files === 1 ? "Apply 1 file" : `Apply ${files} files`),
   applied: (actor: string) => `Applied by ${actor}.`,

@@ -21,6 +21,59 @@ describe("a change", () => {
     expect(change.hunks(null)).toEqual([])
   })
 
+  test("shows where a line break is missing, and which lines end otherwise than the rest", () => {
+    const told = (patch: string) =>
+      change.hunks(patch).flatMap(({ lines }) => lines.slice(1).map(({ sign, text, bare }) => [sign + text, bare]))
+    const head = "@@ -1,2 +1,2 @@\n"
+    expect(told(`${head} a\n-b\n\\ No newline at end of file\n+b\n`)).toEqual([
+      [" a", false],
+      ["-b", true],
+      ["+b", false],
+    ])
+    expect(told(`${head}-a\r\n+a\n`)).toEqual([
+      ["-a\r", false],
+      ["+a", false],
+    ])
+    // A file all of whose lines end so says nothing by it.
+    expect(told(`${head} a\r\n-b\r\n+c\r\n`).map(([text]) => text)).toEqual([" a", "-b", "+c"])
+  })
+
+  describe("too long for one page", () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => `+line ${index}\n`).join("")
+    const part = (count: number) => `@@ -0,0 +1,${count} @@\n${lines(count)}`
+
+    test("is never cut in the data: its last line is there", () => {
+      const [whole] = change.hunks(part(6_000))
+      expect(whole?.lines).toHaveLength(6_001)
+      expect(whole?.lines.at(-1)).toMatchObject({ text: "line 5999", new: 6_000 })
+    })
+
+    test("says how much of it is not shown, page after page, to its end", () => {
+      const parts = change.hunks(part(6_000))
+      const after = (pages: number) => change.unseen(parts, change.PAGE * pages, null)
+      expect([after(1), after(2), after(3)]).toEqual([4_000, 2_000, 0])
+      expect(change.portions(parts, change.PAGE)).toEqual([2_000])
+    })
+
+    test("is cut between its parts where a page can hold each of them", () => {
+      const parts = change.hunks(part(1_500) + part(1_500) + part(10))
+      expect(change.portions(parts, change.PAGE)).toEqual([1_500, 1_500, 0])
+      expect(change.unseen(parts, change.PAGE, null)).toBe(10)
+      expect([1, 2, 3].map((hunk) => change.unseen(parts, change.PAGE, hunk))).toEqual([0, 0, 10])
+      // Who goes to a part is shown it, and of one that is too long its first page.
+      expect(change.unseen(parts, change.roomFor(parts, 3), 3)).toBe(0)
+      const long = change.hunks(part(10) + part(5_000))
+      expect(change.portions(long, change.roomFor(long, 2))).toEqual([10, 2_000])
+      expect(change.unseen(long, change.roomFor(long, 2), 2)).toBe(3_000)
+    })
+  })
+
+  test("stands in place of the one that it was made from", () => {
+    const one = (change_id: string, from_change_id: string | null) => ({ change_id, from_change_id }) as never
+    const all = [one("a", null), one("b", "a")]
+    expect(all.map((each) => change.replacement(each, all)?.change_id)).toEqual(["b", undefined])
+  })
+
   test("side by side shows what comes beside what goes, and loses no line", () => {
     const shown = (patch: string) =>
       change

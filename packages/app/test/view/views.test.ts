@@ -331,8 +331,12 @@ describe("a pass", () => {
       " f",
     ])
     expect(diffLines("", "a").map(({ sign, text }) => sign + text)).toEqual(["+a"])
-    expect(diffLines("a\na", "a").map(({ sign, text }) => sign + text)).toEqual([" a", "-a"])
-    expect(diffLines("x".repeat(9) + "\n".repeat(9_999), "").length).toBe(4_000)
+    expect(diffLines("a\na", "a").map(({ sign, text }) => sign + text)).toEqual(["-a", " a"])
+    expect(diffLines("x".repeat(9) + "\n".repeat(9_999), "")).toHaveLength(9_999)
+    expect(diffLines("a", "a\n").map(({ sign, bare }) => [sign, bare])).toEqual([
+      ["-", true],
+      ["+", false],
+    ])
   })
 })
 

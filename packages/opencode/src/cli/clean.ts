@@ -1,3 +1,5 @@
+import { visible } from "../pass-over/domain/hidden"
+
 // What models, files and web pages said is shown in a terminal here: none of it may move the cursor, change colours,
 // set a title or turn the direction of reading.
 // A joiner is what holds some emoji together; the other invisible characters have no use here.
@@ -7,7 +9,14 @@ const HIDDEN = /(?![\n\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 export const clean = (text: string): string =>
   Bun.stripANSI(text.replaceAll("\r\n", "\n").replaceAll("\t", "  ")).replaceAll(HIDDEN, "")
 
-/** The same on one line. */
+/** A patch, in which what is hidden is what one has to see: "<U+202E>". */
+export function cleanPatch(patch: string): string {
+  const ends = patch.split("\n").filter((line) => /^[-+ ](?!-- |\+\+ )/.test(line))
+  const mixed = new Set(ends.map((line) => line.endsWith("\r"))).size > 1
+  return clean(visible(mixed ? patch.replaceAll("\r\n", `${visible("\r")}\n`) : patch))
+}
+
+/** Text of somebody else on one line. */
 export const oneLine = (text: string): string => clean(text).replaceAll(/\s+/g, " ").trim()
 
 const escaped = (character: string) =>

@@ -52,6 +52,7 @@ export const Change = named(
   z.strictObject({
     change_id: z.string(),
     origin: z.enum(["proposed", "isolated", "direct", "merged"]),
+    from_change_id: z.string().nullable().describe("The change that this one was made from, and stands in place of."),
     notes: z.array(z.string()),
     files: z.array(
       z.strictObject({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import * as fc from "fast-check"
-import { clean, oneLine, safeJson } from "../../src/cli/clean"
+import { clean, cleanPatch, oneLine, safeJson } from "../../src/cli/clean"
 import { fit, table } from "../../src/cli/table"
 
 describe("a table", () => {
@@ -112,5 +112,11 @@ describe("text of somebody else", () => {
     expect(clean("a\r\nb\tc\u2028d")).toBe("a\nb  cd")
     expect(oneLine(" a\n\n b ")).toBe("a b")
     expect(clean("👩‍👩‍👧 日本")).toBe("👩‍👩‍👧 日本")
+    // Whoever decides about a patch sees what is hidden in it.
+    expect(cleanPatch("@@ -1 +1 @@\n-a\u202eb\u001b[2J\n+ab\u3164\n")).toBe(
+      "@@ -1 +1 @@\n-a<U+202E>b<U+001B>[2J\n+ab<U+3164>\n",
+    )
+    expect(cleanPatch("--- a\n+++ b\n@@ -1 +1 @@\n-a\r\n+a\n")).toContain("-a<U+000D>\n+a\n")
+    expect(cleanPatch("--- a\n+++ b\n@@ -1 +1 @@\n-a\r\n+b\r\n")).toContain("-a\n+b\n")
   })
 })

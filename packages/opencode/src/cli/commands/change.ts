@@ -13,7 +13,7 @@ import { changesOf, type ChangeDeps } from "../../pass-over/service/change/deps"
 import { tellApplied } from "../../pass-over/service/change/tell"
 import { viewChange, type FileView } from "../../pass-over/service/change/view"
 import type { AppliedAndVerified } from "../../pass-over/service/change/act"
-import { clean, oneLine } from "../clean"
+import { clean, cleanPatch, oneLine } from "../clean"
 import { refused, Stop, text, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine } from "../engine"
 import { EXIT } from "../exit"
@@ -59,7 +59,7 @@ async function show({ out, options }: Invocation, { deps, change, pass }: Changi
     if (file.refused !== null) out.line(out.paint("red", `  can never be applied: ${oneLine(file.refused)}`))
     for (const { hunk, reason } of file.declined)
       out.line(`  declined${hunk === null ? "" : ` #${hunk}`}: ${oneLine(reason ?? "no reason given")}`)
-    if (options.patch === true && file.patch !== null) out.line(clean(file.patch))
+    if (options.patch === true && file.patch !== null) out.line(cleanPatch(file.patch))
   }
   for (const note of view.notes) out.line(out.paint("dim", `note: ${oneLine(note)}`))
   out.line()

@@ -20,6 +20,8 @@ export type FileView = {
 export type ChangeView = {
   change_id: string
   origin: ChangeSet["origin"]
+  /** The change that this one was made from, and stands in place of. */
+  from_change_id: string | null
   notes: string[]
   files: FileView[]
   applications: Pick<Application, "apply_id" | "kind" | "status" | "actor" | "time_done" | "verification">[]
@@ -55,6 +57,7 @@ export async function viewChange(deps: ChangeDeps, change: ChangeSet): Promise<C
   return {
     change_id: change.change_id,
     origin: change.origin,
+    from_change_id: change.from_change_id,
     notes: where === undefined ? change.notes : [...change.notes, where],
     files,
     applications: all
