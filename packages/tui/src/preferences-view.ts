@@ -141,7 +141,7 @@ export function typed({ setting, kind }: SettingInfo, text: string): Typed {
   if (!timed(setting))
     return {
       ok: true,
-      value: readField(kind === "number" ? { kind, step: 1, unit: "" } : { kind: asText(kind) }, text),
+      value: readField(kind === "number" ? { kind, unit: "" } : { kind: asText(kind) }, text),
     }
   const rest = text.replaceAll(PIECE, "").trim()
   const pieces = [...text.matchAll(PIECE)]

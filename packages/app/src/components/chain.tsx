@@ -1,4 +1,5 @@
 import { For } from "solid-js"
+import { Text } from "./text"
 
 /** The agents of a chain, drawn as a line of stations. */
 export function Chain(props: { agents: readonly string[]; small?: boolean }) {
@@ -7,7 +8,9 @@ export function Chain(props: { agents: readonly string[]; small?: boolean }) {
       <For each={props.agents}>
         {(agent, index) => (
           <li data-last={index() === props.agents.length - 1}>
-            <span class="agent">{agent}</span>
+            <span class="agent">
+              <Text text={agent} />
+            </span>
           </li>
         )}
       </For>

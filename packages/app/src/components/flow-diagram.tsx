@@ -4,6 +4,7 @@ import { link } from "../lib/route"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { boxBadge, boxLines, type Box } from "./pass-over-flows-view"
+import { Said, Text } from "./text"
 
 type Node = Run["nodes"][number]
 type Deeds = (box: Box) => JSX.Element
@@ -12,16 +13,20 @@ function Step(props: { box: Box; running: boolean; deeds: Deeds | undefined }) {
   return (
     <div class="box" data-mark={props.box.mark} data-kind={props.box.kind}>
       <p class="box-head">
-        <strong>{props.box.id}</strong>
+        <strong>
+          <Text text={props.box.id} />
+        </strong>
         <Show when={props.running}>
           <BadgeMark badge={boxBadge(props.box)} />
         </Show>
       </p>
-      <p class="box-about">{props.box.about}</p>
+      <p class="box-about" dir="auto">
+        <Text text={props.box.about} />
+      </p>
       <Show when={props.box.conditional}>
         <p class="box-line">{WORDS.flows.conditional}</p>
       </Show>
-      <For each={boxLines(props.box)}>{(line) => <p class="box-line said">{line}</p>}</For>
+      <For each={boxLines(props.box)}>{(line) => <Said text={line} class="box-line" />}</For>
       <p class="box-line">
         <Show when={props.box.result?.pass_over_id}>
           {(id) => (

@@ -27,6 +27,7 @@ import {
 } from "./pass-over-audit-view"
 import { Glance } from "./pass-over-glance"
 import { Empty, Failed, Loading } from "./state"
+import { Text } from "./text"
 
 const PAGE = "500"
 /** Fixed, so that the list knows how long it is without looking at each of its lines. */
@@ -41,7 +42,9 @@ function Entry(props: { line: AuditLine; now: number; chosen: boolean; choose: (
       <span class="entry-who">
         {props.line.originating_agent} → {props.line.subagent}
       </span>
-      <span class="entry-text">{lineText(props.line)}</span>
+      <span class="entry-text">
+        <Text text={lineText(props.line)} />
+      </span>
       <Show when={props.line.error_code}>{(code) => <code class="entry-code">{code()}</code>}</Show>
       <time datetime={new Date(props.line.timestamp).toISOString()} title={exactly(props.line.timestamp)}>
         {moment(props.line.timestamp, props.now)}

@@ -12,6 +12,7 @@ import { Dialog } from "./dialog"
 import { FlowDiagram } from "./flow-diagram"
 import { filled, missing, runBadge } from "./pass-over-flows-view"
 import { Empty, Failed, Loading } from "./state"
+import { Said, Text } from "./text"
 
 function StartDialog(props: { flow: Flow; directory: string; close: () => void }) {
   const [given, setGiven] = createSignal<Record<string, string>>({})
@@ -33,7 +34,13 @@ function StartDialog(props: { flow: Flow; directory: string; close: () => void }
   return (
     <Dialog title={WORDS.flows.start_title(props.flow.name)} close={props.close}>
       <form onSubmit={(event) => void start(event)}>
-        <Show when={props.flow.description}>{(text) => <p>{text()}</p>}</Show>
+        <Show when={props.flow.description}>
+          {(text) => (
+            <p dir="auto">
+              <Text text={text()} />
+            </p>
+          )}
+        </Show>
         <For each={props.flow.inputs}>
           {(input, index) => (
             <label class="field">
@@ -80,7 +87,7 @@ function FlowCard(props: { flow: Flow; start: () => void }) {
             <span class="visually-hidden"> {props.flow.name}</span>
           </button>
         </header>
-        <p class="said">{props.flow.description}</p>
+        <Said text={props.flow.description ?? ""} />
         <details>
           <summary>{WORDS.flows.steps(props.flow.nodes.length)}</summary>
           <FlowDiagram nodes={props.flow.nodes} running={false} label={WORDS.flows.diagram(props.flow.name)} />
@@ -159,7 +166,15 @@ function Known(props: { directory: string }) {
           {(data) => (
             <>
               <For each={data().faults}>
-                {(fault) => <For each={fault.lines}>{(line) => <p class="notice said">{line}</p>}</For>}
+                {(fault) => (
+                  <For each={fault.lines}>
+                    {(line) => (
+                      <p class="notice said">
+                        <Text text={line} />
+                      </p>
+                    )}
+                  </For>
+                )}
               </For>
               <ul class="flow-cards">
                 <For each={data().items}>{(flow) => <FlowCard flow={flow} start={() => setStarting(flow)} />}</For>

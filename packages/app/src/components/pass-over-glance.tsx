@@ -9,6 +9,7 @@ import { usePass } from "./pass-over-pass"
 import { ChainList, Moments } from "./pass-over-pass-parts"
 import { placeOf, sorted } from "./pass-over-pass-view"
 import { Failed, Loading } from "./state"
+import { Said, Text } from "./text"
 
 /** The pass behind an audit entry: its chain, what it found and decided, and when. */
 export function Glance(props: { line: AuditLine; now: number; close: () => void }) {
@@ -25,7 +26,7 @@ export function Glance(props: { line: AuditLine; now: number; close: () => void 
           {WORDS.now.close}
         </button>
       </header>
-      <p class="said">{props.line.summary}</p>
+      <Said text={props.line.summary} />
       <Switch>
         <Match when={refused()}>
           <p class="hint">{WORDS.audit.refused}</p>
@@ -53,8 +54,11 @@ export function Glance(props: { line: AuditLine; now: number; close: () => void 
                     {(finding) => (
                       <li class="finding">
                         <BadgeMark badge={severityBadge(finding.severity)} />
-                        <span class="said">
-                          {finding.message} <code>{placeOf(finding.location)}</code>
+                        <span class="said" dir="auto">
+                          <Text text={finding.message} />{" "}
+                          <code>
+                            <Text text={placeOf(finding.location)} />
+                          </code>
                         </span>
                       </li>
                     )}
@@ -65,7 +69,7 @@ export function Glance(props: { line: AuditLine; now: number; close: () => void 
                 {(reason) => (
                   <>
                     <h3 class="section-title">{WORDS.pass.decision}</h3>
-                    <p class="said">{reason()}</p>
+                    <Said text={reason()} />
                   </>
                 )}
               </Show>

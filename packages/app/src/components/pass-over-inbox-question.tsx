@@ -5,6 +5,7 @@ import { link } from "../lib/route"
 import { WORDS } from "../lib/words"
 import { deed, facts, needsNote, otherwise, type Item } from "./pass-over-inbox-view"
 import { Failed } from "./state"
+import { Said, Text } from "./text"
 
 const VERDICTS: readonly GateVerdict[] = ["approve", "reject", "question"]
 
@@ -32,18 +33,24 @@ export const pressed = ({ key, ctrlKey, metaKey, altKey, repeat }: KeyboardEvent
 function About(props: { gate: Gate; now: number }) {
   return (
     <>
-      <p class="said">{props.gate.question}</p>
+      <Said text={props.gate.question} />
       <dl class="facts">
         <For each={facts(props.gate)}>
           {(fact) => (
             <>
-              <dt>{fact.name}</dt>
-              <dd>{fact.value}</dd>
+              <dt>
+                <Text text={fact.name} />
+              </dt>
+              <dd dir="auto">
+                <Text text={fact.value} />
+              </dd>
             </>
           )}
         </For>
         <dt>{WORDS.inbox.policy}</dt>
-        <dd>{props.gate.policy}</dd>
+        <dd>
+          <Text text={props.gate.policy} />
+        </dd>
       </dl>
       <p class="meta">
         <span>{WORDS.inbox.by(props.gate.asked_by)}</span>

@@ -20,6 +20,7 @@ import { WORDS } from "../lib/words"
 import { cardID, pressed, Question } from "./pass-over-inbox-question"
 import { deed, moved, settled, withKept, type Hand, type Item } from "./pass-over-inbox-view"
 import { Empty, Failed, Loading } from "./state"
+import { Text } from "./text"
 
 const cardOf = (id: string) => document.getElementById(cardID(id))
 
@@ -38,7 +39,10 @@ function Answered() {
             {({ gate, told }) => (
               <li class="line plain">
                 <span class="line-text">
-                  <strong>{WORDS.inbox.kind[gate.kind]}</strong> {gate.question}
+                  <strong>{WORDS.inbox.kind[gate.kind]}</strong>{" "}
+                  <bdi>
+                    <Text text={gate.question} />
+                  </bdi>
                 </span>
                 <span class="line-end">{told}</span>
               </li>

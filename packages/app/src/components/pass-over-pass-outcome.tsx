@@ -15,16 +15,14 @@ import { Diff, Rest } from "./pass-over-diff"
 import type { Detail } from "./pass-over-pass"
 import { diffLines, messageOf, placeOf, sorted, whyChanged } from "./pass-over-pass-view"
 import { Empty } from "./state"
-import { HiddenNotice, Text } from "./text"
+import { HiddenNotice, Said, Text } from "./text"
 
 function Finding(props: { finding: FindingArtifact }) {
   return (
     <li class="finding">
       <BadgeMark badge={severityBadge(props.finding.severity)} />
       <div>
-        <p class="said" dir="auto">
-          <Text text={props.finding.message} />
-        </p>
+        <Said text={props.finding.message} />
         <p class="meta">
           <span>
             <Text text={props.finding.category} />
@@ -121,9 +119,7 @@ function Messages(props: { messages: readonly MessageArtifact[] }) {
           <For each={props.messages.map(messageOf)}>
             {({ text, left, to }) => (
               <li class="decision">
-                <p class="said" dir="auto">
-                  <Text text={text} />
-                </p>
+                <Said text={text} />
                 <Show when={left > 0}>
                   <p class="meta">{WORDS.pass.more(count(left))}</p>
                 </Show>
@@ -150,19 +146,11 @@ export function PassOutcome(props: { detail: Detail }) {
             {(reason) => (
               <section class="verdict">
                 <BadgeMark badge={outcomeBadge(output().status)} />
-                <p class="said" dir="auto">
-                  <Text text={reason()} />
-                </p>
+                <Said text={reason()} />
               </section>
             )}
           </Show>
-          <Show when={output().summary.generated_summary}>
-            {(text) => (
-              <p class="said" dir="auto">
-                <Text text={text()} />
-              </p>
-            )}
-          </Show>
+          <Show when={output().summary.generated_summary}>{(text) => <Said text={text()} />}</Show>
           <Show when={output().summary.verdict}>{(verdict) => <Checked verdict={verdict()} />}</Show>
           {/* What stood in its child's way, though the pass itself may have ended well. */}
           <Bullets
@@ -198,9 +186,7 @@ export function PassOutcome(props: { detail: Detail }) {
                         </strong>{" "}
                         <Text text={decision.answer} />
                       </p>
-                      <p class="said quiet-text" dir="auto">
-                        <Text text={decision.reasoning} />
-                      </p>
+                      <Said text={decision.reasoning} class="quiet-text" />
                       <Show when={(decision.alternatives_considered ?? []).length > 0}>
                         <p class="meta">
                           {WORDS.pass.alternatives}: <Text text={decision.alternatives_considered?.join(", ") ?? ""} />

@@ -7,6 +7,7 @@ import { passBadge } from "./badge-view"
 import type { Detail } from "./pass-over-pass"
 import { manifestRows, timeline } from "./pass-over-pass-view"
 import { Empty } from "./state"
+import { Text } from "./text"
 
 /** What went along and what did not, and why. */
 export function PassContext(props: { detail: Detail }) {
@@ -33,10 +34,15 @@ export function PassContext(props: { detail: Detail }) {
                   {(item) => (
                     <tr data-taken={item.taken}>
                       <td>
-                        <span class="kind">{item.kind.replaceAll("_", " ")}</span> <code>{item.ref}</code>
+                        <span class="kind">{item.kind.replaceAll("_", " ")}</span>{" "}
+                        <code>
+                          <Text text={item.ref} />
+                        </code>
                       </td>
                       <td>{WORDS.pass.taken[item.taken]}</td>
-                      <td>{item.why}</td>
+                      <td>
+                        <Text text={item.why} />
+                      </td>
                       <td class="number">{count(item.tokens)}</td>
                     </tr>
                   )}
@@ -66,12 +72,16 @@ export function PassRequest(props: { detail: Detail }) {
     <>
       <dl class="facts wide">
         <Fact name={WORDS.pass.objective}>
-          <span class="said">{pass().objective}</span>
+          <span class="said" dir="auto">
+            <Text text={pass().objective} />
+          </span>
         </Fact>
         <Show when={pass().background}>
           {(text) => (
             <Fact name={WORDS.pass.background}>
-              <span class="said">{text()}</span>
+              <span class="said" dir="auto">
+                <Text text={text()} />
+              </span>
             </Fact>
           )}
         </Show>
@@ -84,11 +94,19 @@ export function PassRequest(props: { detail: Detail }) {
             </Fact>
           )}
         </Show>
-        <Fact name={WORDS.pass.reason}>{pass().reason}</Fact>
+        <Fact name={WORDS.pass.reason}>
+          <Text text={pass().reason} />
+        </Fact>
         <Show when={pass().constraints.length > 0}>
           <Fact name={WORDS.pass.constraints}>
             <ul class="bullets">
-              <For each={pass().constraints}>{(text) => <li>{text}</li>}</For>
+              <For each={pass().constraints}>
+                {(text) => (
+                  <li dir="auto">
+                    <Text text={text} />
+                  </li>
+                )}
+              </For>
             </ul>
           </Fact>
         </Show>
@@ -129,7 +147,9 @@ export function ChainList(props: { detail: Detail }) {
               <strong>
                 {pass.originating_agent_id} → {pass.subagent_id}
               </strong>{" "}
-              {pass.objective}
+              <bdi>
+                <Text text={pass.objective} />
+              </bdi>
             </a>
             <BadgeMark badge={passBadge(pass)} />
           </li>
@@ -172,7 +192,10 @@ export function Moments(props: { detail: Detail; now: number }) {
               {moment(one.at, props.now)}
             </time>
             <span>
-              <strong>{one.what}</strong> {one.detail}{" "}
+              <strong>{one.what}</strong>{" "}
+              <bdi>
+                <Text text={one.detail} />
+              </bdi>{" "}
               <Show when={one.by}>{(who) => <em>{WORDS.pass.by(who())}</em>}</Show>
             </span>
           </li>

@@ -21,6 +21,7 @@ import { PassTranscript } from "./pass-over-transcript"
 import { chainOf, deadline, spending, withLive } from "./pass-over-status-view"
 import { CancelDialog, SpeakDialog } from "./speak"
 import { Failed, Loading } from "./state"
+import { Text } from "./text"
 
 export type Detail = InferResponseType<(typeof api)[":id"]["$get"], 200>
 
@@ -56,7 +57,9 @@ function Head(props: { detail: Detail; now: number }) {
           <Show when={pass()}>{(shown) => <BadgeMark badge={passBadge(shown())} />}</Show>
         </span>
       </div>
-      <h1>{props.detail.pass.objective}</h1>
+      <h1 dir="auto">
+        <Text text={props.detail.pass.objective} />
+      </h1>
       <p class="meta">
         <span title={exactly(props.detail.pass.time_created)}>{moment(props.detail.pass.time_created, props.now)}</span>
         <span title={props.detail.pass.directory}>{shortPath(props.detail.pass.directory)}</span>

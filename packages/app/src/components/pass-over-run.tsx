@@ -13,6 +13,7 @@ import { Meter } from "./meter"
 import { orders, runBadge, spending, stepOrders, waitingFiles, type Box } from "./pass-over-flows-view"
 import { Ask } from "./speak"
 import { Failed, Loading } from "./state"
+import { Said, Text } from "./text"
 
 type Asking = { what: "cancel" } | { what: "skip"; step: string }
 
@@ -55,7 +56,9 @@ function Proposed(props: { run: Run }) {
             {WORDS.flows.proposed(files.length, agent)}{" "}
             <a href={link("pass", { id: pass_over_id, tab: "changes" })}>{WORDS.flows.look}</a>
           </p>
-          <p class="said">{files.join(", ")}</p>
+          <p class="said">
+            <Text text={files.join(", ")} />
+          </p>
         </div>
       )}
     </For>
@@ -83,7 +86,7 @@ function Head(props: { run: Run; now: number; deeds: Orders; ask: (asking: Askin
       <div class="limits">
         <Meter limit={spending(props.run)} label={WORDS.pass.cost} />
       </div>
-      <Show when={props.run.reason}>{(reason) => <p class="notice said">{reason()}</p>}</Show>
+      <Show when={props.run.reason}>{(reason) => <Said text={reason()} class="notice" />}</Show>
       <Show when={!props.run.carried}>
         <p class="hint">{WORDS.flows.waits_for_opencode}</p>
       </Show>
@@ -91,8 +94,12 @@ function Head(props: { run: Run; now: number; deeds: Orders; ask: (asking: Askin
         <For each={Object.entries(props.run.inputs)}>
           {([name, value]) => (
             <>
-              <dt>{name}</dt>
-              <dd class="said">{value}</dd>
+              <dt>
+                <Text text={name} />
+              </dt>
+              <dd class="said" dir="auto">
+                <Text text={value} />
+              </dd>
             </>
           )}
         </For>

@@ -28,6 +28,7 @@ import {
 } from "./pass-over-status-view"
 import { CancelDialog, SpeakDialog } from "./speak"
 import { Empty, Failed, Loading } from "./state"
+import { Text } from "./text"
 
 type Asking = { what: "cancel" | "speak"; pass: PassSummary }
 
@@ -40,8 +41,10 @@ function Running(props: { node: Node; now: number; ask: (asking: Asking) => void
           <Chain agents={chainOf(pass())} />
           <BadgeMark badge={passBadge(badged(props.node))} />
         </header>
-        <h3>
-          <a href={link("pass", { id: pass().id })}>{pass().objective}</a>
+        <h3 dir="auto">
+          <a href={link("pass", { id: pass().id })}>
+            <Text text={pass().objective} />
+          </a>
         </h3>
         <p class="meta">
           <span>{WORDS.now.depth(pass().chain_depth, pass().max_chain_depth)}</span>
@@ -90,7 +93,9 @@ export function PassLine(props: { pass: PassSummary; now: number }) {
           <strong>
             {props.pass.originating_agent_id} → {props.pass.subagent_id}
           </strong>{" "}
-          {props.pass.objective}
+          <bdi>
+            <Text text={props.pass.objective} />
+          </bdi>
         </span>
         <span class="line-end">
           <span>{duration(took())}</span>

@@ -6,6 +6,7 @@ import { WORDS } from "../lib/words"
 import type { Detail } from "./pass-over-pass"
 import { createSteps, firstLine, useLine, type Step, type Use } from "./pass-over-transcript-view"
 import { Empty, Failed, Loading } from "./state"
+import { Said, Text } from "./text"
 
 type Timed = { now: number; at: number | undefined }
 
@@ -43,7 +44,9 @@ function Tool(props: { use: Use; now: number }) {
       head={
         <>
           <span class="tool">{props.use.tool}</span>
-          <span class="use-line">{useLine(props.use)}</span>
+          <span class="use-line">
+            <Text text={useLine(props.use)} />
+          </span>
           <Show when={props.use.failed}>
             <span class="badge" data-tone="bad">
               ✕ {WORDS.pass.failed}
@@ -53,10 +56,14 @@ function Tool(props: { use: Use; now: number }) {
       }
     >
       <p class="label">{WORDS.pass.input}</p>
-      <pre tabindex="0">{props.use.input}</pre>
+      <pre tabindex="0">
+        <Text text={props.use.input} />
+      </pre>
       <More count={props.use.input_more} />
       <p class="label">{WORDS.pass.output}</p>
-      <pre tabindex="0">{props.use.output}</pre>
+      <pre tabindex="0">
+        <Text text={props.use.output} />
+      </pre>
       <More count={props.use.output_more} />
     </Fold>
   )
@@ -74,12 +81,14 @@ function Folded(props: { step: Words; now: number; label: string; open: boolean 
       head={
         <>
           <span class="label">{props.label}</span>
-          <span class="use-line peek">{firstLine(props.step.text)}</span>
+          <span class="use-line peek">
+            <Text text={firstLine(props.step.text)} />
+          </span>
         </>
       }
     >
-      <p class="said told" tabindex="0" role="region" aria-label={props.label}>
-        {props.step.text}
+      <p class="said told" tabindex="0" role="region" aria-label={props.label} dir="auto">
+        <Text text={props.step.text} />
       </p>
       <More count={props.step.more} />
     </Fold>
@@ -93,7 +102,7 @@ function Spoken(props: Partial<Timed> & { label: string; text: string; more?: nu
         <span class="label">{props.label}</span>
         <Time now={props.now ?? 0} at={props.at} />
       </p>
-      <p class="said">{props.text}</p>
+      <Said text={props.text} />
       <More count={props.more ?? 0} />
     </div>
   )
@@ -118,7 +127,7 @@ function End(props: { detail: Detail }) {
         <li>
           <div class="spoken">
             <p class="label">{WORDS.pass.ended(WORDS.outcome[output().status])}</p>
-            <p class="said">{output().summary.decision_reason ?? output().completion_reason}</p>
+            <Said text={output().summary.decision_reason ?? output().completion_reason ?? ""} />
             <p>
               <a href={link("pass", { id: props.detail.pass.id, tab: "outcome" })}>{WORDS.pass.to_outcome}</a>
             </p>

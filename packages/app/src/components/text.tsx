@@ -11,6 +11,15 @@ export function Text(props: { text: string }) {
   )
 }
 
+/** A paragraph of what others wrote, read in its own direction. */
+export function Said(props: { text: string; class?: string }) {
+  return (
+    <p class={`said ${props.class ?? ""}`.trim()} dir="auto">
+      <Text text={props.text} />
+    </p>
+  )
+}
+
 /** Says at the head of something long that there is something hidden in it. */
 export function HiddenNotice(props: { texts: readonly string[] }) {
   return (
