@@ -5,7 +5,7 @@ import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { passBadge } from "./badge-view"
 import type { Detail } from "./pass-over-pass"
-import { manifestRows, timeline } from "./pass-over-pass-view"
+import { manifestRows, timeline, untold } from "./pass-over-pass-view"
 import { Empty } from "./state"
 import { Text } from "./text"
 
@@ -163,6 +163,17 @@ function Attempts(props: { detail: Detail }) {
   return (
     <div class="table-wrap" tabindex="0" role="region" aria-label={WORDS.pass.attempts}>
       <table>
+        <thead>
+          <tr>
+            <th scope="col">{WORDS.pass.attempt}</th>
+            <th scope="col">{WORDS.pass.how}</th>
+            <th scope="col">{WORDS.pass.time}</th>
+            <th scope="col">{WORDS.pass.error}</th>
+            <th scope="col" class="number">
+              {WORDS.pass.price}
+            </th>
+          </tr>
+        </thead>
         <tbody>
           <For each={props.detail.attempts}>
             {(attempt) => (
@@ -184,24 +195,32 @@ function Attempts(props: { detail: Detail }) {
 export function Moments(props: { detail: Detail; now: number }) {
   const moments = createMemo(() => timeline(props.detail.events, props.detail.audit))
   return (
-    <ol class="timeline">
-      <For each={moments()}>
-        {(one) => (
-          <li>
-            <time datetime={new Date(one.at).toISOString()} title={exactly(one.at)}>
-              {moment(one.at, props.now)}
-            </time>
-            <span>
-              <strong>{one.what}</strong>{" "}
-              <bdi>
-                <Text text={one.detail} />
-              </bdi>{" "}
-              <Show when={one.by}>{(who) => <em>{WORDS.pass.by(who())}</em>}</Show>
-            </span>
-          </li>
-        )}
-      </For>
-    </ol>
+    <>
+      <ol class="timeline">
+        <For each={moments()}>
+          {(one) => (
+            <li>
+              <time datetime={new Date(one.at).toISOString()} title={exactly(one.at)}>
+                {moment(one.at, props.now)}
+              </time>
+              <span>
+                <strong>{one.what}</strong>{" "}
+                <bdi>
+                  <Text text={one.detail} />
+                </bdi>{" "}
+                <Show when={one.by}>{(who) => <em>{WORDS.pass.by(who())}</em>}</Show>
+              </span>
+            </li>
+          )}
+        </For>
+      </ol>
+      <Show when={untold(props.detail) > 0}>
+        <p class="hint">
+          {WORDS.pass.untold(count(untold(props.detail)))}{" "}
+          <a href={link("pass", { id: props.detail.pass.id, tab: "work" })}>{WORDS.pass.tabs.work}</a>
+        </p>
+      </Show>
+    </>
   )
 }
 

@@ -65,12 +65,21 @@ const detailOf = ({ type, data }: StoredEvent): string => {
   return [text(data.kind), text(data.code) || text(data.error_code)].filter(Boolean).join(" ")
 }
 
+/** More uses of tools than this would hide everything else; they stand in the transcript too. */
+const MOST_TOOLS = 30
+
+const toolsOf = (events: readonly StoredEvent[]) => events.filter(({ type }) => type === "pass.artifact").length
+
+/** How much of what happened is not told. */
+export const untold = ({ events, events_left }: { events: readonly StoredEvent[]; events_left: number }) =>
+  events_left + (toolsOf(events) > MOST_TOOLS ? toolsOf(events) : 0)
+
 /** Everything that happened to a pass, in order; audit lines say who did it, events say the rest. */
 export function timeline(events: readonly StoredEvent[], audit: readonly AuditLine[]): Moment[] {
   const actors = new Map(audit.map((line) => [`pass.${line.action}`, line]))
-  const tools = events.filter((event) => event.type === "pass.artifact").length
+  const tools = toolsOf(events)
   return events
-    .filter((event) => event.type !== "pass.artifact" || tools <= 30)
+    .filter((event) => event.type !== "pass.artifact" || tools <= MOST_TOOLS)
     .map((event) => {
       const line = actors.get(event.type)
       return {
@@ -80,6 +89,7 @@ export function timeline(events: readonly StoredEvent[], audit: readonly AuditLi
         by: text(event.data.actor) || (line && !line.actor.startsWith("own_") ? line.actor : ""),
       }
     })
+    .toSorted((a, b) => a.at - b.at)
 }
 
 /** A manifest with what went along first, and within that the largest. */

@@ -22,6 +22,7 @@ import {
   sorted,
   tabOf,
   timeline,
+  untold,
   whyChanged,
 } from "../../src/components/pass-over-pass-view"
 import * as prefs from "../../src/components/pass-over-preferences-view"
@@ -319,6 +320,16 @@ describe("a pass", () => {
       { at: NOW, what: "Returned", detail: "", by: "audit" },
       { at: NOW, what: "of.tomorrow", detail: "", by: "" },
     ])
+  })
+
+  test("tells its story in the order of time, and how much of it is left out", () => {
+    const at = (type: string, at: number) => event(type, {}, at)
+    const told = timeline([at("pass.requested", NOW), at("pass.returned", NOW + 9), at("pass.attempt", NOW + 5)], [])
+    expect(told.map(({ what }) => what)).toEqual(["Asked for", "Attempt", "Returned"])
+    const tools = Array.from({ length: 31 }, () => event("pass.artifact"))
+    expect(timeline(tools, [])).toEqual([])
+    expect(untold({ events: tools, events_left: 4 })).toBe(35)
+    expect(untold({ events: tools.slice(1), events_left: 0 })).toBe(0)
   })
 
   test("shows what a change takes and gives, with a little around it", () => {

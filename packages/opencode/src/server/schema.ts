@@ -261,6 +261,7 @@ export const PassDetail = named(
     error_code: Nullable.text,
     attempts: z.array(Attempt),
     events: z.array(StoredEvent),
+    events_left: z.int().describe("How many are left out of a long pass: its uses of tools, which its transcript has."),
     audit: z.array(named("AuditLine", AuditLine)),
     chain: z.array(PassSummary).describe("All passes of the same trace, the oldest first."),
   }),

@@ -22,7 +22,7 @@ const SEVERITY: Record<FindingArtifact["severity"], Style> = { error: "red", war
 
 async function read({ store }: Engine, given: string, whole: boolean) {
   const pass = await findPass(store, given)
-  const [outcome, kept, attempts, events, below, said] = await Promise.all([
+  const [outcome, kept, attempts, happened, below, said] = await Promise.all([
     store.outcome(pass.id),
     store.request(pass.id),
     store.attempts(pass.id),
@@ -30,7 +30,7 @@ async function read({ store }: Engine, given: string, whole: boolean) {
     store.list({ parent_pass_id: pass.id }),
     whole ? readTranscript(store, pass.id) : [],
   ])
-  return { pass, outcome, kept, attempts, events, below, transcript: inOrder(said.flatMap(transcriptItem)) }
+  return { pass, outcome, kept, attempts, happened, below, transcript: inOrder(said.flatMap(transcriptItem)) }
 }
 
 const time = (at: number) => new Date(at).toISOString().replace("T", " ").slice(0, 19)
@@ -102,7 +102,7 @@ export function ending(out: Output, outcome: Outcome) {
 async function run({ out, args: [given = ""], options, now }: Invocation) {
   const whole = options.transcript === true
   const found = await withEngine((engine) => read(engine, given, whole))
-  const { pass, outcome, kept, attempts, events, below, transcript } = found
+  const { pass, outcome, kept, attempts, happened, below, transcript } = found
   if (out.json) {
     const request = kept ? { request: kept.request, manifest: kept.manifest } : {}
     const passes = below.map((one) => one.id)
@@ -111,7 +111,8 @@ async function run({ out, args: [given = ""], options, now }: Invocation) {
       ...request,
       outcome: outcome ?? null,
       attempts,
-      events,
+      events: happened.events,
+      events_left: happened.left,
       passes,
       ...(whole ? { transcript } : {}),
     })

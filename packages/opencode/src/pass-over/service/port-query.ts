@@ -66,8 +66,11 @@ export type QueryStore = {
   statistics(query: Pick<PassQuery, "directory" | "start_time" | "end_time">): Promise<Statistics>
   /** The projects that have passes, the one with the latest first. */
   directories(): Promise<{ directory: string; passes: number; latest: number }[]>
-  /** What happened to a pass; what was said in it is its transcript. */
-  eventsOf(pass_over_id: PassID, limit: number): Promise<StoredEvent[]>
+  /**
+   * What happened to a pass; what was said in it is its transcript. Of a pass with more events than that its uses of
+   * tools are left out, which the transcript has too, and then what lies between its beginning and its end.
+   */
+  eventsOf(pass_over_id: PassID, limit: number): Promise<{ events: StoredEvent[]; left: number }>
   /** What its child was told, said and did, in the order in which it was written down. */
   transcript(pass_over_id: PassID, page: { after: number; limit: number }): Promise<StoredEvent[]>
   /** The number of the newest event; 0 where there is none. */

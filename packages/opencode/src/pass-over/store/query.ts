@@ -92,6 +92,21 @@ function passes({ db }: Base, query: PassQuery): PassRow[] {
     }))
 }
 
+function events({ db }: Base, pass_over_id: PassID, limit: number) {
+  const happened = and(eq(EventTable.pass_over_id, pass_over_id), ne(EventTable.type, "pass.said"))
+  const read = (where: SQL | undefined, order: SQL, most: number) =>
+    db.select().from(EventTable).where(where).orderBy(order).limit(most).all()
+  const all = read(happened, asc(EventTable.seq), limit + 1)
+  if (all.length <= limit) return { events: all, left: 0 }
+  const told = and(happened, ne(EventTable.type, "pass.artifact"))
+  const last = read(told, desc(EventTable.seq), Math.floor(limit / 2)).toReversed()
+  const from = last[0]?.seq
+  const before = from === undefined ? told : and(told, lt(EventTable.seq, from))
+  const events = [...read(before, asc(EventTable.seq), limit - last.length), ...last]
+  const [sum] = db.select({ events: count() }).from(EventTable).where(happened).all()
+  return { events, left: (sum?.events ?? events.length) - events.length }
+}
+
 /** Everything that people ask about what happened, as whole pages. */
 export function createQueries(base: Base): QueryStore {
   const { db } = base
@@ -112,14 +127,7 @@ export function createQueries(base: Base): QueryStore {
         .orderBy(desc(max(PassOverRequestTable.time_created)))
         .all(),
 
-    eventsOf: async (pass_over_id, limit) =>
-      db
-        .select()
-        .from(EventTable)
-        .where(and(eq(EventTable.pass_over_id, pass_over_id), ne(EventTable.type, "pass.said")))
-        .orderBy(asc(EventTable.seq))
-        .limit(limit)
-        .all(),
+    eventsOf: async (pass_over_id, limit) => events(base, pass_over_id, limit),
 
     transcript: async (pass_over_id, { after, limit }) =>
       db

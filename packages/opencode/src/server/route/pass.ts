@@ -76,7 +76,7 @@ async function detail(deps: ServerDeps, id: PassID): Promise<z.infer<typeof Sche
   const { store } = deps.engine
   const pass = await store.find(id)
   if (!pass) throw unknown(id)
-  const [kept, outcome, attempts, events, lines, chain, lives] = await Promise.all([
+  const [kept, outcome, attempts, happened, lines, chain, lives] = await Promise.all([
     store.request(id),
     store.outcome(id),
     store.attempts(id),
@@ -93,7 +93,8 @@ async function detail(deps: ServerDeps, id: PassID): Promise<z.infer<typeof Sche
     usage: outcome?.usage ?? null,
     error_code: outcome?.error_code ?? null,
     attempts,
-    events,
+    events: happened.events,
+    events_left: happened.left,
     audit: lines.lines.toReversed(),
     chain: (await summaries(deps, chain)).toReversed(),
   }

@@ -180,7 +180,7 @@ test("hostile words are words, secrets are none of them, and a flood is cut", as
     { text: "x ".repeat(4_000), more: 12_000 },
     { kind: "tool", input: expect.stringContaining("[red") },
   ])
-  expect(await world.engine.store.eventsOf(runner.pass.id, 1_000)).not.toContainEqual(
+  expect((await world.engine.store.eventsOf(runner.pass.id, 1_000)).events).not.toContainEqual(
     expect.objectContaining({ type: "pass.said" }),
   )
 })

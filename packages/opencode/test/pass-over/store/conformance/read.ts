@@ -68,8 +68,23 @@ export function readContract(setup: Setup) {
       expect(first).toMatchObject({ type: "pass.said", pass_over_id: pass.id, data: { text: "one" } })
       expect(await told(first!.seq, 1)).toEqual(["read"])
       expect(await told(first!.seq, 10)).toEqual(["read", "two"])
-      const happened = (await store.eventsOf(pass.id, 100)).map(({ type }) => type)
+      const happened = (await store.eventsOf(pass.id, 100)).events.map(({ type }) => type)
       expect(happened).toEqual(["pass.requested", "pass.dispatched", "pass.artifact"])
+    })
+
+    test("of a long pass leaves out the tools, keeps its beginning and its end, and says how much is missing", async () => {
+      await using scene = await createScene(setup)
+      const { store } = scene
+      const pass = await scene.running()
+      const tools = Array.from({ length: 30 }, () => event(pass, "pass.artifact", scene.clock.now(), { tool: "read" }))
+      await store.announce(...tools, event(pass, "pass.message", scene.clock.now(), { text: "the last word" }))
+      const told = async (limit: number) => {
+        const { events, left } = await store.eventsOf(pass.id, limit)
+        return [...events.map(({ type }) => type), left]
+      }
+      expect(await told(10)).toEqual(["pass.requested", "pass.dispatched", "pass.message", 30])
+      expect(await told(2)).toEqual(["pass.requested", "pass.message", 31])
+      expect((await told(33)).at(-1)).toBe(0)
     })
 
     test("is written down all at once or not at all", async () => {
