@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/solid-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/solid-query"
 import { createSignal, For, Match, Show, Switch } from "solid-js"
 import type { Flow, RunSummary } from "../../../opencode/src/server/schema-flow"
 import { api } from "../lib/api"
@@ -11,7 +11,7 @@ import { BadgeMark } from "./badge"
 import { Dialog } from "./dialog"
 import { FlowDiagram } from "./flow-diagram"
 import { filled, missing, runBadge } from "./pass-over-flows-view"
-import { Empty, Failed, Loading } from "./state"
+import { Empty, Failed, Loading, More } from "./state"
 import { Said, Text } from "./text"
 
 function StartDialog(props: { flow: Flow; directory: string; close: () => void }) {
@@ -117,10 +117,14 @@ function RunLine(props: { run: RunSummary; now: number }) {
 }
 
 function Runs(props: { now: number }) {
-  const runs = useQuery(() => ({
+  const runs = useInfiniteQuery(() => ({
     queryKey: ["runs"],
-    queryFn: async () => (await api.runs.$get({ query: { limit: "50" } })).json(),
+    initialPageParam: "",
+    queryFn: async ({ pageParam }) =>
+      (await api.runs.$get({ query: { limit: "50", ...(pageParam === "" ? {} : { cursor: pageParam }) } })).json(),
+    getNextPageParam: (page) => page.next,
   }))
+  const items = () => (runs.data?.pages ?? []).flatMap((page) => page.items)
   return (
     <section>
       <h2 class="section-title">{WORDS.flows.runs}</h2>
@@ -131,15 +135,14 @@ function Runs(props: { now: number }) {
         <Match when={runs.isPending}>
           <Loading />
         </Match>
-        <Match when={runs.data?.items.length === 0}>
+        <Match when={items().length === 0}>
           <p class="hint">{WORDS.flows.no_runs}</p>
         </Match>
         <Match when={runs.data}>
-          {(data) => (
-            <ul class="lines">
-              <For each={data().items}>{(run) => <RunLine run={run} now={props.now} />}</For>
-            </ul>
-          )}
+          <ul class="lines">
+            <For each={items()}>{(run) => <RunLine run={run} now={props.now} />}</For>
+          </ul>
+          <More pages={runs} />
         </Match>
       </Switch>
     </section>

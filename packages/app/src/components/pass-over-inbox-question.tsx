@@ -4,6 +4,7 @@ import { moment, shortPath } from "../lib/format"
 import { link } from "../lib/route"
 import { WORDS } from "../lib/words"
 import { deed, facts, needsNote, otherwise, type Item } from "./pass-over-inbox-view"
+import { titleOf } from "./pass-over-pass-view"
 import { Failed } from "./state"
 import { Said, Text } from "./text"
 
@@ -136,7 +137,7 @@ export function Question(props: QuestionProps) {
         class="card question"
         tabindex="0"
         data-current={props.current}
-        aria-label={WORDS.inbox.kind[props.item.gate.kind]}
+        aria-label={`${WORDS.inbox.kind[props.item.gate.kind]} ${titleOf(props.item.gate.question)}`}
         onFocusIn={() => props.take()}
         onKeyDown={keyed}
       >

@@ -15,6 +15,7 @@ import {
 import { createStore, reconcile, unwrap } from "solid-js/store"
 import type { GateVerdict } from "../../../opencode/src/pass-over/domain/gate"
 import { api } from "../lib/api"
+import { useInbox, waitMore } from "../lib/inbox"
 import { useNow } from "../lib/tick"
 import { WORDS } from "../lib/words"
 import { cardID, pressed, Question } from "./pass-over-inbox-question"
@@ -57,10 +58,7 @@ function Answered() {
 /** The questions, kept by id: what changes elsewhere on the page changes nothing about a note that is being written. */
 function useQuestions() {
   const client = useQueryClient()
-  const inbox = useQuery(() => ({
-    queryKey: ["inbox", "pending"],
-    queryFn: async () => (await api.inbox.$get({ query: { limit: "100" } })).json(),
-  }))
+  const inbox = useInbox()
   const [shown, setShown] = createStore<{ items: Item[] }>({ items: [] })
   const [notes, setNotes] = createStore<Record<string, string>>({})
   const answered = new Set<string>()
@@ -135,7 +133,7 @@ export function Inbox() {
       <div class="page-head">
         <h1>{WORDS.inbox.title}</h1>
         <p class="page-note" role="status">
-          {waiting() > 0 ? WORDS.inbox.waiting(waiting()) : ""}
+          {waiting() > 0 ? WORDS.inbox.waiting(waiting(), waitMore(inbox)) : ""}
         </p>
       </div>
       <Switch>
@@ -166,6 +164,9 @@ export function Inbox() {
               )}
             </For>
           </ul>
+          <Show when={waitMore(inbox)}>
+            <p class="hint">{WORDS.inbox.more}</p>
+          </Show>
         </Match>
       </Switch>
       <Answered />

@@ -1,11 +1,14 @@
 import { createMemo, For, Show, type JSX } from "solid-js"
+import type { PassSummary } from "../../../opencode/src/server/schema"
 import { count, duration, exactly, money, moment, tokens } from "../lib/format"
+import { lives } from "../lib/live"
 import { link } from "../lib/route"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { passBadge } from "./badge-view"
 import type { Detail } from "./pass-over-pass"
 import { manifestRows, timeline, untold } from "./pass-over-pass-view"
+import { badged, nodeIn, withLive } from "./pass-over-status-view"
 import { Empty } from "./state"
 import { Text } from "./text"
 
@@ -135,6 +138,11 @@ export function PassRequest(props: { detail: Detail }) {
 
 /** All passes of one trace, each at its depth. */
 export function ChainList(props: { detail: Detail }) {
+  const chain = createMemo(() => props.detail.chain.map((pass) => withLive(pass, lives())))
+  const shown = (pass: PassSummary) => {
+    const node = nodeIn(chain(), pass.id)
+    return node ? badged(node) : pass
+  }
   return (
     <ol class="chain-list">
       <For each={props.detail.chain}>
@@ -151,7 +159,7 @@ export function ChainList(props: { detail: Detail }) {
                 <Text text={pass.objective} />
               </bdi>
             </a>
-            <BadgeMark badge={passBadge(pass)} />
+            <BadgeMark badge={passBadge(shown(pass))} />
           </li>
         )}
       </For>

@@ -1,6 +1,7 @@
 import type { WorkArtifact } from "../../../opencode/src/pass-over/domain/artifact"
 import type { AuditLine } from "../../../opencode/src/pass-over/domain/audit-log"
 import type { Manifest } from "../../../opencode/src/pass-over/domain/manifest"
+import { visible } from "../../../opencode/src/pass-over/domain/hidden"
 import type { StoredEvent } from "../../../opencode/src/pass-over/service/port"
 import { WORDS } from "../lib/words"
 import { withEndings, type PatchLine } from "./pass-over-change-view"
@@ -12,6 +13,14 @@ export type Tab = (typeof TABS)[number]
 export function tabOf(name: string | undefined, ended: boolean): Tab {
   const known = TABS.find((tab) => tab === name)
   return known ?? (ended ? "outcome" : "work")
+}
+
+const MOST_TITLE = 60
+
+/** An objective as the title of a tab of the browser: its beginning, on one line. */
+export function titleOf(objective: string): string {
+  const line = visible(objective.slice(0, 400)).replaceAll(/\s+/g, " ").trim()
+  return line.length > MOST_TITLE ? `${line.slice(0, MOST_TITLE - 1).toWellFormed()}…` : line
 }
 
 type Of<T extends WorkArtifact["type"]> = Extract<WorkArtifact, { type: T }>

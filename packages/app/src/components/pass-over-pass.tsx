@@ -7,6 +7,7 @@ import { count, duration, exactly, moment, money, shortPath, tokens } from "../l
 import { lives } from "../lib/live"
 import { go, place } from "../lib/route"
 import { useNow } from "../lib/tick"
+import { useTitle } from "../lib/title"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { passBadge, verdictBadge } from "./badge-view"
@@ -16,12 +17,13 @@ import { Guarded } from "./on-demand"
 import { PassChanges } from "./pass-over-change"
 import { PassContext, PassRequest, PassTimeline } from "./pass-over-pass-parts"
 import { PassOutcome } from "./pass-over-pass-outcome"
-import { TABS, tabOf } from "./pass-over-pass-view"
+import { TABS, tabOf, titleOf } from "./pass-over-pass-view"
 import { PassTranscript } from "./pass-over-transcript"
-import { chainOf, deadline, spending, withLive } from "./pass-over-status-view"
+import { badged, chainOf, deadline, nodeIn, spending, withLive } from "./pass-over-status-view"
 import { CancelDialog, SpeakDialog } from "./speak"
 import { Failed, Loading } from "./state"
 import { Text } from "./text"
+import { Waits } from "./waits"
 
 export type Detail = InferResponseType<(typeof api)[":id"]["$get"], 200>
 
@@ -34,17 +36,43 @@ export const usePass = (id: () => string | undefined) =>
 
 const WORTH_KEEPING = 8
 
-function Head(props: { detail: Detail; now: number }) {
+function About(props: { detail: Detail; now: number }) {
   const [copied, setCopied] = createSignal(false)
-  const [asking, setAsking] = createSignal<"cancel" | "speak">()
-  const mine = createMemo(() => props.detail.chain.find((pass) => pass.id === props.detail.pass.id))
-  const pass = createMemo(() => {
-    const found = mine()
-    return found && withLive(found, lives())
-  })
   const copy = async () => {
     await navigator.clipboard.writeText(props.detail.pass.id)
     setCopied(true)
+  }
+  return (
+    <p class="meta">
+      <span title={exactly(props.detail.pass.time_created)}>{moment(props.detail.pass.time_created, props.now)}</span>
+      <span title={props.detail.pass.directory}>{shortPath(props.detail.pass.directory)}</span>
+      <Show when={props.detail.pass.time_ended}>
+        {(ended) => <span>{duration(ended() - props.detail.pass.time_created)}</span>}
+      </Show>
+      <Show when={props.detail.usage}>
+        {(usage) => (
+          <>
+            <span>{tokens(usage().input + usage().output + usage().reasoning)} tokens</span>
+            <span>{money(usage().cost)}</span>
+          </>
+        )}
+      </Show>
+      <button type="button" class="link" onClick={() => void copy()}>
+        {copied() ? WORDS.pass.copied : WORDS.pass.copy} {props.detail.pass.id.slice(-WORTH_KEEPING)}
+      </button>
+    </p>
+  )
+}
+
+function Head(props: { detail: Detail; now: number }) {
+  const [asking, setAsking] = createSignal<"cancel" | "speak">()
+  const chain = createMemo(() => props.detail.chain.map((pass) => withLive(pass, lives())))
+  const node = createMemo(() => nodeIn(chain(), props.detail.pass.id))
+  // What is over is in no tree of those that run.
+  const pass = createMemo(() => node()?.pass ?? chain().find((pass) => pass.id === props.detail.pass.id))
+  const badge = () => {
+    const [at, shown] = [node(), pass()]
+    return at ? badged(at) : shown
   }
   return (
     <header class="pass-head">
@@ -54,33 +82,23 @@ function Head(props: { detail: Detail; now: number }) {
           <Show when={props.detail.output?.summary.verdict}>
             {(verdict) => <BadgeMark badge={verdictBadge(verdict().status)} />}
           </Show>
-          <Show when={pass()}>{(shown) => <BadgeMark badge={passBadge(shown())} />}</Show>
+          <Show when={badge()}>{(shown) => <BadgeMark badge={passBadge(shown())} />}</Show>
         </span>
       </div>
       <h1 dir="auto">
         <Text text={props.detail.pass.objective} />
       </h1>
-      <p class="meta">
-        <span title={exactly(props.detail.pass.time_created)}>{moment(props.detail.pass.time_created, props.now)}</span>
-        <span title={props.detail.pass.directory}>{shortPath(props.detail.pass.directory)}</span>
-        <Show when={props.detail.pass.time_ended}>
-          {(ended) => <span>{duration(ended() - props.detail.pass.time_created)}</span>}
-        </Show>
-        <Show when={props.detail.usage}>
-          {(usage) => (
-            <>
-              <span>{tokens(usage().input + usage().output + usage().reasoning)} tokens</span>
-              <span>{money(usage().cost)}</span>
-            </>
-          )}
-        </Show>
-        <button type="button" class="link" onClick={() => void copy()}>
-          {copied() ? WORDS.pass.copied : WORDS.pass.copy} {props.detail.pass.id.slice(-WORTH_KEEPING)}
-        </button>
-      </p>
+      <About detail={props.detail} now={props.now} />
       <Show when={props.detail.output === null && pass()}>
         {(shown) => (
           <>
+            <Show when={node()}>
+              {(at) => (
+                <p class="meta">
+                  <Waits node={at()} />
+                </p>
+              )}
+            </Show>
             <div class="limits">
               <Meter limit={deadline(shown(), props.now)} label={WORDS.pass.time} />
               <Meter limit={spending(shown())} label={WORDS.pass.cost} />
@@ -157,10 +175,11 @@ function Parts(props: { detail: Detail; now: number }) {
 export function PassPage(props: { id: string }) {
   const now = useNow()
   const pass = usePass(() => props.id)
+  useTitle(() => pass.data && titleOf(pass.data.pass.objective))
   return (
     <Switch>
       <Match when={pass.isError && !pass.data}>
-        <Failed error={pass.error} retry={() => void pass.refetch()} />
+        <Failed title={WORDS.pass.title} error={pass.error} retry={() => void pass.refetch()} />
       </Match>
       <Match when={pass.isPending}>
         <Loading />

@@ -6,11 +6,13 @@ import { api } from "../lib/api"
 import { duration, exactly, moment, shortPath } from "../lib/format"
 import { link } from "../lib/route"
 import { useNow } from "../lib/tick"
+import { useTitle } from "../lib/title"
 import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { FlowDiagram } from "./flow-diagram"
 import { Meter } from "./meter"
 import { orders, runBadge, spending, stepOrders, waitingFiles, type Box } from "./pass-over-flows-view"
+import { titleOf } from "./pass-over-pass-view"
 import { Ask } from "./speak"
 import { Failed, Loading } from "./state"
 import { Said, Text } from "./text"
@@ -158,6 +160,7 @@ export function RunPage(props: { id: string }) {
   }))
   // What changes about a step changes in its place: a button in hand stays the same.
   const [shown, setShown] = createStore<{ run: Run | undefined }>({ run: undefined })
+  useTitle(() => shown.run && `${shown.run.flow}: ${titleOf(Object.values(shown.run.inputs).join(", "))}`)
   createComputed(() => found.data && setShown("run", reconcile(found.data, { key: "id", merge: true })))
   const stepDeeds = (run: Run) => (box: Box) => (
     <span class="box-deeds">
@@ -178,7 +181,7 @@ export function RunPage(props: { id: string }) {
   return (
     <Switch>
       <Match when={found.isError && !found.data}>
-        <Failed error={found.error} retry={() => void found.refetch()} />
+        <Failed title={WORDS.flows.run} error={found.error} retry={() => void found.refetch()} />
       </Match>
       <Match when={!shown.run}>
         <Loading />

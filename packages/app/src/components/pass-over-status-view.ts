@@ -102,6 +102,20 @@ export function waitsFor({ you, children }: Node): string | undefined {
   return below.length > 0 ? WORDS.now.waits_child(below.join(", ")) : undefined
 }
 
+const OPEN: readonly PassSummary["status"][] = ["initial", "waiting_for_return"]
+
+/** A pass among those of its chain that are not over, as it stands there. */
+export function nodeIn(chain: readonly PassSummary[], id: string): Node | undefined {
+  const find = (nodes: readonly Node[]): Node | undefined => {
+    for (const node of nodes) {
+      const found = node.id === id ? node : find(node.children)
+      if (found) return found
+    }
+    return undefined
+  }
+  return find(trees(chain.filter(({ status }) => OPEN.includes(status))))
+}
+
 /** A pass as its own badge shows it: not as waiting for a person when it is another that asks. */
 export const badged = ({ pass, you }: Node): PassSummary =>
   pass.live && !you ? { ...pass, live: { ...pass.live, waits: 0 } } : pass

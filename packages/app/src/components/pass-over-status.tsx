@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/solid-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/solid-query"
 import { createComputed, createMemo, createSignal, For, Match, Show, Switch } from "solid-js"
 import { createStore, reconcile } from "solid-js/store"
 import type { PassSummary } from "../../../opencode/src/server/schema"
@@ -22,13 +22,13 @@ import {
   spending,
   trees,
   treeSpending,
-  waitsFor,
   withLive,
   type Node,
 } from "./pass-over-status-view"
 import { CancelDialog, SpeakDialog } from "./speak"
-import { Empty, Failed, Loading } from "./state"
+import { Empty, Failed, Loading, More } from "./state"
 import { Text } from "./text"
+import { Waits } from "./waits"
 
 type Asking = { what: "cancel" | "speak"; pass: PassSummary }
 
@@ -49,7 +49,7 @@ function Running(props: { node: Node; now: number; ask: (asking: Asking) => void
         <p class="meta">
           <span>{WORDS.now.depth(pass().chain_depth, pass().max_chain_depth)}</span>
           <For each={progress(pass())}>{(text) => <span>{text}</span>}</For>
-          <Show when={waitsFor(props.node)}>{(who) => <span class="waits">{who()}</span>}</Show>
+          <Waits node={props.node} />
         </p>
         <div class="limits">
           <Meter limit={deadline(pass(), props.now)} label={WORDS.pass.time} />
@@ -112,6 +112,7 @@ export function PassLine(props: { pass: PassSummary; now: number }) {
 }
 
 const RECENT = "8"
+const MORE = "50"
 
 const same = (a: readonly string[], b: readonly string[]) => a.join("\n") === b.join("\n")
 
@@ -132,18 +133,24 @@ function useRunning() {
 }
 
 function Recent(props: { now: number }) {
-  const recent = useQuery(() => ({
+  const recent = useInfiniteQuery(() => ({
     queryKey: ["passes", "recent"],
-    queryFn: async () =>
-      (await api.$get({ query: { status: "returned,processed,timed_out,cancelled", limit: RECENT } })).json(),
+    initialPageParam: "",
+    queryFn: async ({ pageParam }) => {
+      const more = pageParam === "" ? { limit: RECENT } : { limit: MORE, cursor: pageParam }
+      return (await api.$get({ query: { status: "returned,processed,timed_out,cancelled", ...more } })).json()
+    },
+    getNextPageParam: (page) => page.next,
   }))
+  const passes = () => (recent.data?.pages ?? []).flatMap((page) => page.items)
   return (
-    <Show when={(recent.data?.items.length ?? 0) > 0}>
+    <Show when={passes().length > 0}>
       <section>
         <h2 class="section-title">{WORDS.now.recent}</h2>
         <ul class="lines">
-          <For each={recent.data?.items}>{(pass) => <PassLine pass={pass} now={props.now} />}</For>
+          <For each={passes()}>{(pass) => <PassLine pass={pass} now={props.now} />}</For>
         </ul>
+        <More pages={recent} />
       </section>
     </Show>
   )
@@ -158,7 +165,9 @@ export function Now() {
       <div class="page-head">
         <h1>{WORDS.now.title}</h1>
         <p class="page-note" role="status">
-          {open.data && open.data.items.length > 0 ? WORDS.now.running(open.data.items.length) : ""}
+          {open.data && open.data.items.length > 0
+            ? WORDS.now.running(open.data.items.length, open.data.next !== null)
+            : ""}
         </p>
       </div>
       <Switch>

@@ -1,10 +1,10 @@
-import { useQuery } from "@tanstack/solid-query"
 import { createEffect, For, Show, type JSX } from "solid-js"
-import { api } from "../lib/api"
+import { useInbox, waitMore } from "../lib/inbox"
 import { connection } from "../lib/live"
 import { link, place } from "../lib/route"
 import type { Page } from "../lib/route-view"
 import { theme, useTheme, type Theme } from "../lib/theme"
+import { title } from "../lib/title"
 import { WORDS } from "../lib/words"
 import { Mark } from "./mark"
 
@@ -23,7 +23,7 @@ const pageAbove = () => ABOVE[place().page] ?? (place().page as (typeof PAGES)[n
 
 const THEMES: readonly Theme[] = ["auto", "light", "dark"]
 
-function NavLink(props: { page: (typeof PAGES)[number]; count: number }) {
+function NavLink(props: { page: (typeof PAGES)[number]; count: string }) {
   const here = () => pageAbove() === props.page
   return (
     <a href={link(props.page)} class="nav-link" aria-current={here() ? "page" : undefined}>
@@ -31,8 +31,8 @@ function NavLink(props: { page: (typeof PAGES)[number]; count: number }) {
         <path d={ICONS[props.page]} />
       </svg>
       <span>{WORDS.nav[props.page]}</span>
-      <Show when={props.count > 0}>
-        <span class="count">{props.count > 99 ? "99+" : props.count}</span>
+      <Show when={props.count}>
+        <span class="count">{props.count}</span>
       </Show>
     </a>
   )
@@ -53,13 +53,11 @@ function Connection() {
 }
 
 export function Shell(props: { children: JSX.Element }) {
-  const inbox = useQuery(() => ({
-    queryKey: ["inbox", "pending"],
-    queryFn: async () => (await api.inbox.$get({ query: { limit: "100" } })).json(),
-  }))
+  const inbox = useInbox()
   const waiting = () => inbox.data?.items.length ?? 0
+  const many = () => `${waiting()}${waitMore(inbox) ? "+" : ""}`
   createEffect(() => {
-    document.title = `${waiting() > 0 ? `(${waiting()}) ` : ""}${WORDS.nav[pageAbove()]} · ${WORDS.name}`
+    document.title = `${waiting() > 0 ? `(${many()}) ` : ""}${title() ?? WORDS.nav[pageAbove()]} · ${WORDS.name}`
   })
   return (
     <div class="shell">
@@ -76,7 +74,9 @@ export function Shell(props: { children: JSX.Element }) {
           <span>{WORDS.name}</span>
         </a>
         <nav aria-label={WORDS.nav.label}>
-          <For each={PAGES}>{(page) => <NavLink page={page} count={page === "inbox" ? waiting() : 0} />}</For>
+          <For each={PAGES}>
+            {(page) => <NavLink page={page} count={page === "inbox" && waiting() > 0 ? many() : ""} />}
+          </For>
         </nav>
         <div class="side-end">
           <Connection />

@@ -32,19 +32,44 @@ function told(error: unknown): string {
   return WORDS.state.broken
 }
 
-export function Failed(props: { error: unknown; retry?: () => void }) {
+export function Failed(props: { error: unknown; title?: string; retry?: () => void }) {
   return (
-    <div class="failed" role="alert">
-      <p class="empty-title">{WORDS.state.error}</p>
-      <p>{told(props.error)}</p>
-      <Show when={props.error instanceof ApiError && props.error.suggestion}>{(text) => <p>{text()}</p>}</Show>
-      <Show when={props.retry}>
-        {(retry) => (
-          <button type="button" class="button" onClick={() => retry()()}>
-            {WORDS.state.retry}
-          </button>
-        )}
+    <>
+      <Show when={props.title}>
+        <h1 class="failed-title">{props.title}</h1>
       </Show>
-    </div>
+      <div class="failed" role="alert">
+        <p class="empty-title">{WORDS.state.error}</p>
+        <p>{told(props.error)}</p>
+        <Show when={props.error instanceof ApiError && props.error.suggestion}>{(text) => <p>{text()}</p>}</Show>
+        <Show when={props.retry}>
+          {(retry) => (
+            <button type="button" class="button" onClick={() => retry()()}>
+              {WORDS.state.retry}
+            </button>
+          )}
+        </Show>
+      </div>
+    </>
+  )
+}
+
+/** The way to what comes next in a list, where there is more of it. */
+export function More(props: {
+  pages: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+}) {
+  return (
+    <Show when={props.pages.hasNextPage}>
+      <p class="more">
+        <button
+          type="button"
+          class="button"
+          disabled={props.pages.isFetchingNextPage}
+          onClick={() => void props.pages.fetchNextPage()}
+        >
+          {WORDS.state.more}
+        </button>
+      </p>
+    </Show>
   )
 }

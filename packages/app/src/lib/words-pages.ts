@@ -65,6 +65,7 @@ export const CHANGES = {
 
 export const FLOWS = {
   title: "Flows",
+  run: "A run",
   runs: "Runs",
   no_runs: "No flow has run yet.",
   known: (project: string) => `Flows of ${project}`,

@@ -98,7 +98,7 @@ export const WORDS = {
   } as Record<string, string>,
   now: {
     title: "Now",
-    running: (count: number) => (count === 1 ? "1 pass runs" : `${count} passes run`),
+    running: (count: number, more: boolean) => (count === 1 ? "1 pass runs" : `${count}${more ? "+" : ""} passes run`),
     none: "Nothing runs",
     none_text: "When an agent hands work to another, you see it here as it happens.",
     recent: "Just finished",
@@ -109,6 +109,8 @@ export const WORDS = {
     idle: (time: string) => `given up in ${time} if nothing moves`,
     halted: "no limit runs while it waits",
     waits_human: "Waiting for you",
+    answer_here: "answer in the inbox",
+    answer_there: "answer it in opencode",
     waits_child: (names: string) => `waits for ${names}`,
     waits_turn: "Waiting for its turn",
     queued: (place: number, why: string) => `place ${place} in line: ${why}`,
@@ -144,7 +146,9 @@ export const WORDS = {
     title: "Inbox",
     none: "Nothing waits for you",
     none_text: "Questions that a policy wants a person to answer come here.",
-    waiting: (count: number) => (count === 1 ? "1 question waits for you" : `${count} questions wait for you`),
+    waiting: (count: number, more = false) =>
+      count === 1 ? "1 question waits for you" : `${count}${more ? "+" : ""} questions wait for you`,
+    more: "There are more: they come as these are answered.",
     answered: "Answered lately",
     kind: {
       confirmation: "May this pass start?",
@@ -166,6 +170,7 @@ export const WORDS = {
     gone: "This does not wait any more: it was answered elsewhere, or its time was up. Your note was not sent.",
   },
   pass: {
+    title: "A pass",
     back: "Back",
     tabs: {
       label: "About this pass",

@@ -32,6 +32,7 @@ import {
   deadline,
   idle,
   inLine,
+  nodeIn,
   progress,
   spending,
   trees,
@@ -108,6 +109,18 @@ describe("running passes", () => {
     expect(waitsFor(root.children[0])).toBe("Waiting for you")
     expect(passBadge(badged(root)).word).toBe("working")
     expect(passBadge(badged(root.children[0])).word).toBe("Waiting for you")
+  })
+
+  test("are found among those of their chain that are not over, and ask there only where the question is", () => {
+    const chain = [
+      pass({ id: "a", live: live({ waits: 1 }) }),
+      pass({ id: "b", parent_pass_id: "a", live: live({ waits: 1 }) }),
+      pass({ id: "c", parent_pass_id: "b", status: "returned", subagent_id: "gone" }),
+    ]
+    const found = ["a", "b"].map((id) => nodeIn(chain, id))
+    expect(found.map((node) => node && passBadge(badged(node)).word)).toEqual(["working", "Waiting for you"])
+    expect(found[0] && waitsFor(found[0])).toBe("waits for audit")
+    expect(nodeIn(chain, "c")).toBeUndefined()
   })
 
   test("count down to their deadline, and to nothing while a person is asked", () => {
