@@ -8,6 +8,7 @@ import "./style/base.css"
 import "./style/shell.css"
 import "./style/parts.css"
 import "./style/pages.css"
+import "./style/forced.css"
 
 useTheme(theme())
 

@@ -104,6 +104,19 @@ function noted(steps: readonly Step[], artifacts: readonly WorkArtifact[]): Step
   })
 }
 
+/** So many lines are shown at first, and with each asking for more. */
+export const LINES = 500
+
+/**
+ * The last lines of a transcript, and the first of all, which tells what it was to do. While more comes what is shown
+ * stays for another so many lines: whoever reads does not lose the place with each of them.
+ */
+export function latest(steps: readonly Step[], room: number): { first: Step | undefined; left: number; last: Step[] } {
+  const from = Math.floor(Math.max(0, steps.length - room) / LINES) * LINES
+  if (from === 0) return { first: undefined, left: 0, last: [...steps] }
+  return { first: steps[0], left: from - 1, last: steps.slice(from) }
+}
+
 const oneLine = (text: string) => text.slice(0, 400).replaceAll(/\s+/g, " ").trim().slice(0, 120)
 
 /** One line to know a tool call by: what it was called with that says most. */

@@ -4,7 +4,7 @@ import { link } from "../lib/route"
 import { useTranscript } from "../lib/transcript"
 import { WORDS } from "../lib/words"
 import type { Detail } from "./pass-over-pass"
-import { createSteps, firstLine, useLine, type Step, type Use } from "./pass-over-transcript-view"
+import { createSteps, firstLine, latest, LINES, useLine, type Step, type Use } from "./pass-over-transcript-view"
 import { Empty, Failed, Loading } from "./state"
 import { Said, Text } from "./text"
 
@@ -145,6 +145,8 @@ export function PassTranscript(props: { detail: Detail; now: number }) {
   const steps = createMemo(() =>
     arrange(heard.data ?? [], props.detail.output?.artifacts ?? [], props.detail.pass.subagent_id),
   )
+  const [room, setRoom] = createSignal(LINES)
+  const shown = createMemo(() => latest(steps(), room()))
   return (
     <Switch>
       <Match when={heard.isError && !heard.data}>
@@ -161,10 +163,25 @@ export function PassTranscript(props: { detail: Detail; now: number }) {
           <h2 class="section-title">{WORDS.pass.transcript}</h2>
           <p class="hint">{WORDS.pass.transcript_hint}</p>
           <ol class="uses" aria-label={WORDS.pass.transcript}>
-            <For each={steps()}>
-              {(step, index) => (
+            <Show when={shown().first}>
+              {(first) => (
+                <>
+                  <li>
+                    <StepLine step={first()} now={props.now} first />
+                  </li>
+                  <li class="rest">
+                    <span>{WORDS.pass.earlier(count(shown().left))}</span>
+                    <button type="button" class="button small" onClick={() => setRoom(room() + LINES)}>
+                      {WORDS.state.more}
+                    </button>
+                  </li>
+                </>
+              )}
+            </Show>
+            <For each={shown().last}>
+              {(step) => (
                 <li>
-                  <StepLine step={step} now={props.now} first={index() === 0} />
+                  <StepLine step={step} now={props.now} first={step === steps()[0]} />
                 </li>
               )}
             </For>

@@ -185,11 +185,9 @@ export const WORDS = {
     nothing: "Nothing to show here.",
     decision: "Decision",
     checked: (checked: number) =>
-      checked === 1
-        ? "1 claim was checked against what it really did."
-        : `${checked} claims were checked against what it really did.`,
+      checked === 1 ? "1 pointer to what it did was checked." : `${checked} pointers to what it did were checked.`,
     checked_none: "It pointed at nothing that could be checked.",
-    doubts: (count: number) => (count === 1 ? "1 claim did not hold" : `${count} claims did not hold`),
+    doubts: (count: number) => (count === 1 ? "1 claim is not borne out" : `${count} claims are not borne out`),
     findings: (count: number) => (count === 1 ? "1 finding" : `${count} findings`),
     no_findings: "No findings",
     fix: "Suggested fix",
@@ -231,6 +229,7 @@ export const WORDS = {
     noted: "It noted for the agent that asked",
     more: (count: string) => `… ${count} more characters`,
     ended: (how: string) => `It ended: ${how}`,
+    earlier: (lines: string) => `${lines} lines in between are not shown.`,
     to_outcome: "Read its outcome",
     failed: "failed",
     input: "Input",

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import type { WorkArtifact } from "../../../opencode/src/pass-over/domain/artifact"
 import type { TranscriptItem } from "../../../opencode/src/pass-over/domain/transcript"
-import { createSteps, firstLine, useLine, type Step } from "../../src/components/pass-over-transcript-view"
+import {
+  createSteps,
+  firstLine,
+  latest,
+  LINES,
+  useLine,
+  type Step,
+} from "../../src/components/pass-over-transcript-view"
 
 type Words = Extract<TranscriptItem, { text: string }>
 type Tool = Extract<TranscriptItem, { kind: "tool" }>
@@ -99,6 +106,18 @@ describe("a transcript", () => {
     )
     expect(lines.map(told)).toEqual(["read", "said: The sign is wrong.", "bash", "noted: for alice"])
     expect(lines.at(-1)).toMatchObject({ internal: true })
+  })
+
+  test("of many lines shows the last and the first, and says how many are in between", () => {
+    const many = steps(Array.from({ length: 1_203 }, (_, index) => words("said", `line ${index}`, index)))
+    const some = latest(many, LINES)
+    expect([some.first && told(some.first), some.left, some.last.length]).toEqual(["said: line 0", 499, 703])
+    expect(some.last.map(told).at(-1)).toBe("said: line 1202")
+    const all = latest(many, LINES * 3)
+    expect([all.first, all.left, all.last.length]).toEqual([undefined, 0, 1_203])
+    expect(latest(many.slice(0, LINES * 2 - 1), LINES).left).toBe(0)
+    // As more comes the beginning of what is shown stays where it is.
+    expect(latest(many.slice(0, 1_400), LINES).last[0]).toBe(latest(many, LINES).last[0])
   })
 
   test("says who spoke where it was not the child", () => {
