@@ -44,7 +44,11 @@ export const narrowed = (filters: Filters) => Object.keys(writeFilters(filters))
 
 /** What an entry says in one line. Without words of its own it says what happened. */
 export const lineText = (line: Pick<AuditLine, "summary" | "action">) =>
-  line.summary.replaceAll(/\s+/g, " ").trim() || (WORDS.action[line.action] ?? "")
+  line.summary
+    .replaceAll(/\s+/g, " ")
+    .replace(/\bneeds_modification\b/, WORDS.decision.needs_modification)
+    .trim() ||
+  (WORDS.action[line.action] ?? "")
 
 export const lineKey = (line: Pick<AuditLine, "session_id" | "seq">) => `${line.session_id} ${line.seq}`
 

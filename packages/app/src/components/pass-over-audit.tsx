@@ -43,9 +43,9 @@ function Entry(props: { line: AuditLine; now: number; chosen: boolean; choose: (
         {props.line.originating_agent} → {props.line.subagent}
       </span>
       <span class="entry-text">
+        <Show when={props.line.error_code}>{(code) => <code>{code()} </code>}</Show>
         <Text text={lineText(props.line)} />
       </span>
-      <Show when={props.line.error_code}>{(code) => <code class="entry-code">{code()}</code>}</Show>
       <time datetime={new Date(props.line.timestamp).toISOString()} title={exactly(props.line.timestamp)}>
         {moment(props.line.timestamp, props.now)}
       </time>

@@ -31,6 +31,13 @@ export function runBadge({ status, carried }: Pick<RunSummary, "status" | "carri
   return { ...STATUS[status], word: WORDS.flows.status[status] }
 }
 
+/** What a run is about, in one line: what it was given. */
+export const aboutRun = ({ inputs }: Pick<RunSummary, "inputs">): string =>
+  Object.values(inputs)
+    .map((value) => value.slice(0, 200).replaceAll(/\s+/g, " ").trim())
+    .filter((value) => value !== "")
+    .join(" · ")
+
 export const boxBadge = ({ mark }: Pick<Box, "mark">): Badge => ({ ...MARK[mark], word: WORDS.flows.mark[mark] })
 
 const ENDED: readonly RunSummary["status"][] = ["completed", "stopped", "cancelled"]

@@ -10,7 +10,7 @@ import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { Dialog } from "./dialog"
 import { FlowDiagram } from "./flow-diagram"
-import { filled, missing, runBadge } from "./pass-over-flows-view"
+import { aboutRun, filled, missing, runBadge } from "./pass-over-flows-view"
 import { Empty, Failed, Loading, More } from "./state"
 import { Said, Text } from "./text"
 
@@ -103,9 +103,13 @@ function RunLine(props: { run: RunSummary; now: number }) {
       <a class="line" href={link("run", { id: props.run.run_id })}>
         <BadgeMark badge={runBadge(props.run)} />
         <span class="line-text">
-          <strong>{props.run.flow}</strong> {props.run.reason}
+          <strong>{props.run.flow}</strong>{" "}
+          <bdi>
+            <Text text={[aboutRun(props.run), props.run.reason ?? ""].filter(Boolean).join(" · ")} />
+          </bdi>
         </span>
         <span class="line-end">
+          <span title={props.run.directory}>{shortPath(props.run.directory)}</span>
           <span>{duration((props.run.time_ended ?? props.now) - props.run.time_created)}</span>
           <time datetime={new Date(props.run.time_created).toISOString()} title={exactly(props.run.time_created)}>
             {moment(props.run.time_created, props.now)}

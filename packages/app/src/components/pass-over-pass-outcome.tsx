@@ -141,7 +141,7 @@ export function PassOutcome(props: { detail: Detail }) {
   return (
     <Show when={props.detail.output} fallback={<Empty title={WORDS.pass.not_yet} />}>
       {(output) => (
-        <>
+        <div class="outcome">
           <Show when={output().summary.decision_reason ?? output().completion_reason}>
             {(reason) => (
               <section class="verdict">
@@ -198,7 +198,7 @@ export function PassOutcome(props: { detail: Detail }) {
               </ul>
             </section>
           </Show>
-        </>
+        </div>
       )}
     </Show>
   )

@@ -175,7 +175,7 @@ function Parts(props: { detail: Detail; now: number }) {
 export function PassPage(props: { id: string }) {
   const now = useNow()
   const pass = usePass(() => props.id)
-  useTitle(() => pass.data && titleOf(pass.data.pass.objective))
+  useTitle(() => (pass.data ? titleOf(pass.data.pass.objective) : pass.isError ? WORDS.pass.title : undefined))
   return (
     <Switch>
       <Match when={pass.isError && !pass.data}>

@@ -11,7 +11,7 @@ import { WORDS } from "../lib/words"
 import { BadgeMark } from "./badge"
 import { FlowDiagram } from "./flow-diagram"
 import { Meter } from "./meter"
-import { orders, runBadge, spending, stepOrders, waitingFiles, type Box } from "./pass-over-flows-view"
+import { aboutRun, orders, runBadge, spending, stepOrders, waitingFiles, type Box } from "./pass-over-flows-view"
 import { titleOf } from "./pass-over-pass-view"
 import { Ask } from "./speak"
 import { Failed, Loading } from "./state"
@@ -160,7 +160,7 @@ export function RunPage(props: { id: string }) {
   }))
   // What changes about a step changes in its place: a button in hand stays the same.
   const [shown, setShown] = createStore<{ run: Run | undefined }>({ run: undefined })
-  useTitle(() => shown.run && `${shown.run.flow}: ${titleOf(Object.values(shown.run.inputs).join(", "))}`)
+  useTitle(() => shown.run && titleOf([shown.run.flow, aboutRun(shown.run)].filter(Boolean).join(": ")))
   createComputed(() => found.data && setShown("run", reconcile(found.data, { key: "id", merge: true })))
   const stepDeeds = (run: Run) => (box: Box) => (
     <span class="box-deeds">

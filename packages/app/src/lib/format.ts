@@ -2,21 +2,24 @@ const number = new Intl.NumberFormat("en")
 
 export const count = (value: number) => number.format(value)
 
-/** "$0.02", "$1.40", "<$0.01": a price that was paid is never shown as nothing. */
+const price = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+
+/** "$0.02", "$1,240.00", "<$0.01": a price that was paid is never shown as nothing. */
 export function money(dollars: number): string {
   if (dollars === 0) return "$0"
   if (dollars < 0.01) return "<$0.01"
-  return `$${dollars.toFixed(2)}`
+  return `$${price.format(dollars)}`
 }
 
 /** "1,204", "48.2k", "1.3M". */
 export function tokens(value: number): string {
   if (value < 10_000) return count(value)
-  if (value < 1_000_000) return `${(value / 1_000).toFixed(1)}k`
+  // What would be rounded to a thousand thousands is a million.
+  if (value < 999_950) return `${(value / 1_000).toFixed(1)}k`
   return `${(value / 1_000_000).toFixed(1)}M`
 }
 
-/** "41 s", "2 min", "2 min 05 s", "1 h 03 min". */
+/** "41 s", "2 min", "2 min 05 s", "1 h 03 min", "19 d 23 h". */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
   const seconds = Math.round(ms / 1_000)
@@ -24,7 +27,9 @@ export function duration(ms: number): string {
   const minutes = Math.floor(seconds / 60)
   const rest = (value: number, unit: string) => (value === 0 ? "" : ` ${String(value).padStart(2, "0")} ${unit}`)
   if (minutes < 60) return `${minutes} min${rest(seconds % 60, "s")}`
-  return `${Math.floor(minutes / 60)} h${rest(minutes % 60, "min")}`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return `${hours} h${rest(minutes % 60, "min")}`
+  return `${Math.floor(hours / 24)} d${rest(hours % 24, "h")}`
 }
 
 /** "4:09", "1:02:03": for what counts down. */
@@ -37,13 +42,18 @@ export function countdown(ms: number): string {
 
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" })
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" })
+const year = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" })
 const whole = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" })
 
 const sameDay = (a: number, b: number) => new Date(a).toDateString() === new Date(b).toDateString()
 
-/** The time alone for today, with the day for what is older. */
-export const moment = (at: number, now: number) =>
-  sameDay(at, now) ? clock.format(at) : `${day.format(at)}, ${clock.format(at).slice(0, 5)}`
+const sameYear = (a: number, b: number) => new Date(a).getFullYear() === new Date(b).getFullYear()
+
+/** The time alone for today, with the day for what is older, and with the year where it was another. */
+export function moment(at: number, now: number): string {
+  if (sameDay(at, now)) return clock.format(at)
+  return `${(sameYear(at, now) ? day : year).format(at)}, ${clock.format(at).slice(0, 5)}`
+}
 
 export const exactly = (at: number) => whole.format(at)
 

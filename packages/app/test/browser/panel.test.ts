@@ -471,7 +471,8 @@ describe("the story", () => {
     await box("agree").getByText("agreed on the phone").waitFor()
     await page.locator(".pass-head").getByText("completed").waitFor()
     await page.getByRole("link", { name: "Flows" }).first().click()
-    await page.getByText("the next one").waitFor({ state: "detached" })
+    await page.getByRole("heading", { name: "Flows", exact: true }).waitFor()
+    await page.locator(".line", { hasText: "the next one" }).first().waitFor()
     // The list shows what it had until it has asked again.
     await until(async () => (await page.locator(".line", { hasText: "release" }).count()) === 2)
     expect(trouble).toEqual([])

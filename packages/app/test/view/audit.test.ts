@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type * as SolidStore from "solid-js/store"
 import {
   EntryPage,
+  lineText,
   narrowed,
   NO_FILTERS,
   readFilters,
@@ -23,6 +24,14 @@ describe("the audit", () => {
     expect(writeFilters(NO_FILTERS)).toEqual({})
     expect([narrowed(NO_FILTERS), narrowed(filters)]).toEqual([false, true])
     expect(readFilters({ since: "tomorrow" }).since).toBe("all")
+  })
+
+  test("says what an entry says in words, and what happened where it says nothing", () => {
+    const line = (summary: string) => lineText({ summary, action: "returned" })
+    expect(line("VERIFIED · audit: needs_modification ·\n 3 findings")).toBe(
+      "VERIFIED · audit: needs modification · 3 findings",
+    )
+    expect(line(" ")).toBe("returned")
   })
 
   test("asks the same question for a minute", () => {

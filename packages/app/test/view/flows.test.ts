@@ -24,6 +24,11 @@ describe("a run of a flow", () => {
     expect(new Set(MARKS.map((mark) => flows.boxBadge({ mark }).word)).size).toBe(MARKS.length)
   })
 
+  test("is known in a list by what it was given", () => {
+    expect(flows.aboutRun({ inputs: { what: "the  next\none", how: " " } })).toBe("the next one")
+    expect(flows.aboutRun({ inputs: {} })).toBe("")
+  })
+
   test("shows what it proposes until that is applied", () => {
     const of = (applied: boolean) => ({ pass_over_id: "p", agent: "general", files: ["a.ts"], applied })
     const proposed = [of(true), of(false)]

@@ -553,7 +553,15 @@ describe("numbers", () => {
       "b/c",
     ])
     expect([bytes(9), bytes(1_500), bytes(2_500_000)]).toEqual(["9 B", "1.5 kB", "2.5 MB"])
-    expect(moment(NOW - 1_000 * 60 * 60 * 24 * 40, NOW)).toContain("Nov")
+    expect(moment(NOW - 1_000 * 60 * 60 * 24 * 40, NOW)).toContain("Nov 2025")
+    const july = Date.UTC(2026, 6, 1, 12)
+    expect(moment(july - 1_000 * 60 * 60 * 24 * 40, july)).toMatch(/^22 May, /)
+    expect([money(12_345.678), tokens(999_949), tokens(999_960)]).toEqual(["$12,345.68", "999.9k", "1.0M"])
+    expect([duration(86_400_000), duration(1_727_700_000), duration(86_399_000)]).toEqual([
+      "1 d",
+      "19 d 23 h",
+      "23 h 59 min",
+    ])
   })
 })
 

@@ -54,6 +54,7 @@ export const RunSummary = named(
     started_by: z.enum(["person", "model"]),
     status: RunStatus,
     reason: z.string().nullable(),
+    inputs: z.record(z.string(), z.string()),
     time_created: z.number(),
     time_ended: z.number().nullable(),
     carried: z.boolean().describe("Whether an opencode has taken it up; it waits for one otherwise."),
@@ -75,7 +76,6 @@ export const RunParam = z.strictObject({ id: RunID })
 export const Run = named(
   "Run",
   RunSummary.extend({
-    inputs: z.record(z.string(), z.string()),
     step: z.int(),
     steps: z.int(),
     usage: z.strictObject({ passes: z.int(), tokens: z.number(), cost: z.number() }),

@@ -64,6 +64,7 @@ const short = (run: FlowRun): Schema.RunSummary => ({
   started_by: run.started_by,
   status: run.status,
   reason: run.reason,
+  inputs: run.inputs,
   time_created: run.time_created,
   time_ended: run.time_ended,
   carried: run.owner_id !== NOBODY,
@@ -87,7 +88,6 @@ async function whole(deps: ServerDeps, id: string): Promise<Schema.Run> {
   const { step, steps, usage } = progressOf(run.plan, state)
   return {
     ...short(run),
-    inputs: run.inputs,
     step,
     steps,
     usage,
