@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentInfo } from "../pass-over/domain/agent"
 import { toolCallOf } from "../pass-over/domain/call"
 import { PassOverErrorCode } from "../pass-over/domain/errors"
@@ -14,6 +15,8 @@ import { modelName, parseModel, unknownModel } from "./host-model"
 import type { Observed } from "./observed"
 import { partID, resultMessageID } from "./id"
 import { bringResult } from "./result-message"
+
+const HEARD_MS = 50
 
 export type HostOptions = {
   client: Client
@@ -206,7 +209,11 @@ export function createHost(options: HostOptions): Host {
       }
     },
 
-    refused: (session_id) => observed.refused(session_id),
+    refused: async (session_id) => {
+      // What the host publishes about an answer is heard a moment after the answer itself.
+      await sleep(HEARD_MS)
+      return observed.refused(session_id)
+    },
 
     close: (session_id, text, metadata) => close(options, { session_id, text, metadata }),
 

@@ -1,6 +1,7 @@
 import type { Event, Message, PermissionRuleset, Session, Todo } from "@opencode-ai/sdk/v2"
 import type { ToolPart } from "./events"
 import type { Stored } from "./message-v2"
+import type { Refused } from "../pass-over/service/port-host"
 import { createViews, type Views } from "./views"
 import { createTranscript, type Transcript } from "./transcript"
 
@@ -18,8 +19,8 @@ export type Observed = {
   readonly views: Views
   /** The permission questions of a session that nobody has answered yet. */
   questions(session_id: string, permission?: string): string[]
-  /** The permission whose question was said no to a moment ago: every other one of that session went with it. */
-  refused(session_id: string): string | undefined
+  /** The question that was said no to a moment ago: every other one of that session went with it. */
+  refused(session_id: string): Refused | undefined
   /** A session's todos, where it was seen from its beginning. */
   todos(session_id: string): Todo[] | undefined
   /** Keeps what a session says from now on, behind what it has said before; to be called before its next prompt. */
@@ -92,33 +93,33 @@ function transcribe(watched: ReadonlyMap<string, Watched>, event: Event) {
   }
 }
 
-type Question = { session_id: string; permission: string }
+type Question = Refused & { session_id: string }
 
 // The host tells the question that was answered first, and those that it takes along in the same moment.
 const TOGETHER_MS = 500
 
 function createQuestions() {
   const open = new Map<string, Question>()
-  const refused = new Map<string, { permission: string; at: number }>()
+  const refused = new Map<string, { question: Question; at: number }>()
   const justNow = (session_id: string) => {
     const last = refused.get(session_id)
-    return last && performance.now() - last.at < TOGETHER_MS ? last.permission : undefined
+    return last && performance.now() - last.at < TOGETHER_MS ? last.question : undefined
   }
   return {
     hear(event: Event) {
       if (event.type === "permission.asked") {
-        const { id, sessionID, permission } = event.properties
-        open.set(id, { session_id: sessionID, permission })
+        const { id, sessionID, permission, patterns } = event.properties
+        open.set(id, { session_id: sessionID, permission, patterns })
         // Whatever went before, what is asked from now on is answered for itself.
         refused.delete(sessionID)
       }
       if (event.type !== "permission.replied") return
       const { requestID, sessionID, reply } = event.properties
-      const permission = open.get(requestID)?.permission
+      const question = open.get(requestID)
       open.delete(requestID)
-      if (reply !== "reject" || permission === undefined || justNow(sessionID) !== undefined) return
+      if (reply !== "reject" || question === undefined || justNow(sessionID) !== undefined) return
       if (refused.size >= MOST_SESSIONS) refused.clear()
-      refused.set(sessionID, { permission, at: performance.now() })
+      refused.set(sessionID, { question, at: performance.now() })
     },
     of: (session_id: string, permission?: string) =>
       [...open]

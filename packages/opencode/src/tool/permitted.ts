@@ -3,7 +3,7 @@ import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/err
 import { evaluate } from "../pass-over/domain/right"
 import type { Engine, Project } from "../pass-over/service/engine"
 import { rightToPass } from "../pass-over/service/right"
-import { inTurn, put } from "./turn"
+import { put } from "./turn"
 
 type World = { engine: Engine; project: Project; context: ToolContext }
 
@@ -33,7 +33,7 @@ export async function permitted(
   if (await open(world, patterns).catch(() => false)) return undefined
   try {
     const question = { permission: "pass_over", patterns, always: patterns, metadata: { from, to } }
-    await inTurn(context.sessionID, () => put(context, world.project.host, question))
+    await put(context, world.project.host, question)
     return "asked"
   } catch (error) {
     // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.

@@ -1,5 +1,5 @@
 import type { ToolContext } from "@opencode-ai/plugin"
-import { setTimeout as sleep } from "node:timers/promises"
+import { isDeepEqual } from "remeda"
 import type { Host } from "../pass-over/service/port-host"
 
 // One "reject" takes every open question of a session with it, so only one is open at a time.
@@ -21,9 +21,6 @@ export function inTurn<T>(session_id: string, work: () => Promise<T>): Promise<T
 
 export type Screen = Pick<Host, "refused">
 
-// What the host publishes about an answer is heard a moment after the answer itself.
-const HEARD_MS = 50
-
 /**
  * Puts a question of ours to the user. A no to another question of the session, to a command for one, takes ours off the
  * screen too: nobody has said no to it, so it is put again.
@@ -33,9 +30,9 @@ export async function put(context: ToolContext, host: Screen, question: Paramete
     try {
       return await context.ask(question)
     } catch (error) {
-      await sleep(HEARD_MS)
-      const refused = host.refused(context.sessionID)
-      if (refused === undefined || refused === question.permission || context.abort.aborted) throw error
+      const refused = await host.refused(context.sessionID)
+      if (!refused || context.abort.aborted) throw error
+      if (refused.permission === question.permission && isDeepEqual([...refused.patterns], question.patterns)) throw error
     }
   }
 }

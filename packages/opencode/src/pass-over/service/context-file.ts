@@ -1,4 +1,3 @@
-import { posix } from "node:path"
 import { fileText } from "../domain/brief"
 import { byteLength } from "../domain/bytes"
 import type { ContextFile } from "../domain/context"
@@ -31,13 +30,25 @@ export type Look = { objective: string; background?: string | undefined; files: 
 export const relativeTo = (directory: string) => (path: string) =>
   path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path
 
+/** The same file is the same path: "./src/../src/a.ts" is "src/a.ts". What leads out of the project stays as it is. */
+function tidy(path: string): string {
+  const kept: string[] = []
+  for (const part of path.split("/")) {
+    if (part === "." || (part === "" && kept.length > 0)) continue
+    const above = kept.at(-1)
+    if (part !== ".." || above === undefined || above === ".." || above === "") kept.push(part)
+    if (part === ".." && above !== undefined && above !== ".." && above !== "") kept.pop()
+  }
+  return kept.join("/")
+}
+
 const bare = (path: string) => !path.includes("/")
 
 /** Which files are in question: asked for, spoken of, changed, written in the conversation. */
 export async function inQuestion(host: Host, look: Look, history: readonly ContextMessage[]): Promise<Named[]> {
   const local = relativeTo(look.directory)
   const text = `${look.objective}\n${look.background ?? ""}`
-  const asked = [...new Set(look.files.map((path) => posix.normalize(local(path))))].map((path): Named => ({
+  const asked = [...new Set(look.files.map((path) => tidy(local(path))))].map((path): Named => ({
     path,
     why: "named for this pass",
     asked: true,

@@ -77,8 +77,8 @@ export type Host = {
   notify(message: { text: string; issues: boolean }): Promise<void>
   /** Takes a question of ours off the host's screen: it was answered elsewhere. */
   dismiss(session_id: SessionID, permission: string): Promise<void>
-  /** The permission whose question was said no to a moment ago: the host takes every other one of the session with it. */
-  refused(session_id: SessionID): string | undefined
+  /** The question that was said no to a moment ago: the host takes every other one of the session with it. */
+  refused(session_id: SessionID): Promise<Refused | undefined>
   /** Says something to a running child; it hears it at its next boundary. */
   say(session_id: SessionID, text: string, as: Pick<Pass, "subagent_id" | "model">): Promise<void>
   /** An id for the message that brings a result: of the host's form, and to be recognised as that of this pass or run. */
@@ -89,6 +89,8 @@ export type Host = {
   /** Writes a result into a session, for the agent and model that are in use there now. */
   deliver(message: ResultMessage): Promise<"sent" | "gone">
 }
+
+export type Refused = { permission: string; patterns: readonly string[] }
 
 export type ResultMessage = {
   session_id: SessionID

@@ -198,8 +198,8 @@ test("of two copies of the plugin one is at work, and the user is told where bot
   const events = await server.events()
   await server.client.app.agents()
   const { properties } = await events.until("tui.toast.show")
-  expect(String(properties.message)).toContain("Pass Over is loaded twice")
-  expect(String(properties.message)).toContain(join(copy, "server.js"))
+  expect(properties.message).toContain("Pass Over is loaded twice")
+  expect(properties.message).toContain(join(copy, "server.js"))
   await eventually(async () => somethingLeft(databaseOf(box)) || undefined, "opencode among the owners")
   for (const objective of ["One", "Two", "Three"]) {
     model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })

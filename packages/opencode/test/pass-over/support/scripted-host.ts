@@ -237,7 +237,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
     onlyReturn: async (session_id) => void (entry(session_id).narrowed = true),
     close: async (session_id, text) => void (entry(session_id).closed = text),
     notify: async (message) => void notified.push(message),
-    refused: () => undefined,
+    refused: async () => undefined,
     undone: async (session_id) => takenBack.has(session_id),
     dismiss: async (session_id, permission) => void dismissed.push({ session_id, permission }),
     say: async (session_id, text) => {
