@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import type { Explained, Explanation } from "../../../opencode/src/pass-over/domain/explain"
+import {
+  AgentPairPreference,
+  DefaultPreference,
+  SubagentPreference,
+  type Setting,
+} from "../../../opencode/src/pass-over/domain/preference"
 import { SETTINGS } from "../../../opencode/src/server/settings"
 import * as prefs from "../../src/components/pass-over-preferences-view"
 

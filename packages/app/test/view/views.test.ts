@@ -1,11 +1,5 @@
 import { describe, expect, test } from "bun:test"
 import type { Gate } from "../../../opencode/src/pass-over/domain/gate"
-import {
-  AgentPairPreference,
-  DefaultPreference,
-  SubagentPreference,
-  type Setting,
-} from "../../../opencode/src/pass-over/domain/preference"
 import { OutputStatus, ReviewDecision } from "../../../opencode/src/pass-over/domain/output"
 import { PassEvent } from "../../../opencode/src/pass-over/domain/pass"
 import { AuditAction } from "../../../opencode/src/pass-over/domain/audit-log"
