@@ -32,7 +32,8 @@ export async function put(context: ToolContext, host: Screen, question: Paramete
     } catch (error) {
       const refused = await host.refused(context.sessionID)
       if (!refused || context.abort.aborted) throw error
-      if (refused.permission === question.permission && isDeepEqual([...refused.patterns], question.patterns)) throw error
+      if (refused.permission === question.permission && isDeepEqual([...refused.patterns], question.patterns))
+        throw error
     }
   }
 }

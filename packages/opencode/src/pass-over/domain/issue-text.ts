@@ -30,7 +30,8 @@ export function issueText(issue: z.core.$ZodIssue): string {
     return issue.message.endsWith("received undefined") ? `is missing; ${wanted} is wanted` : `must be ${wanted}`
   }
   // A schema that has words of its own knows better.
-  if (issue.code === "invalid_value" && issue.message.startsWith("Invalid")) return `must be one of ${issue.values.map(String).join(", ")}`
+  if (issue.code === "invalid_value" && issue.message.startsWith("Invalid"))
+    return `must be one of ${issue.values.map(String).join(", ")}`
   const [inner] = issue.code === "invalid_union" ? (issue.errors[0] ?? []) : []
   if (inner) return issueText(inner)
   return issue.code === "too_big" || issue.code === "too_small" ? bound(issue) : issue.message
