@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test"
+import { beforeAll, expect, test } from "bun:test"
+import { conforms } from "../../../src/pass-over/domain/output-schema"
 import type { PassOverPreferences } from "../../../src/pass-over/domain/preference"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld } from "../support/engine"
@@ -12,6 +13,9 @@ function world(preferences: PassOverPreferences): EngineWorld {
 }
 
 const SCHEMA = { type: "object", properties: { decision: { enum: ["approved", "rejected"] } }, required: ["decision"] }
+
+// What checks returns is loaded when it is first needed; the clock of these tests does not wait for the disk.
+beforeAll(() => conforms(SCHEMA, {}))
 
 test("a return that is not in the form that the user wants is answered, and taken when it is repaired", async () => {
   using made = world({ subagents: { audit: { output_schema: SCHEMA } } })

@@ -51,7 +51,7 @@ describe("a definition", () => {
     [
       "a phase that there is not",
       `${HEAD}${STEP}    phase: deploy\n`,
-      ['8:12 steps.0.phase: Invalid option: expected one of "research"|"write"|"validate"|"parallel"'],
+      ["8:12 steps.0.phase: must be one of research, write, validate, parallel"],
     ],
     ["an id twice", `${HEAD}${STEP}${STEP}`, ['8:9 steps.1.id: the id "a" is there twice']],
     [
