@@ -73,7 +73,8 @@ export const place = () =>
     read(() => readlinkSync("/proc/self/ns/pid")),
   ].join(" ")
 
-function running(pid: number): boolean {
+/** Whether a process of this machine is there, whoever's it is. */
+export function running(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -21,5 +21,7 @@ export function configContent() {
 /** Small files of ours beside the database. */
 export const dataFolder = () => join(dirname(databasePath()), "pass-over")
 
-/** There while the terminal of this process puts our questions itself. */
-export const surfacePath = (pid: number) => join(dataFolder(), `terminal-${pid}`)
+export const SURFACE = "terminal-"
+
+/** There while the terminal of a process puts our questions itself; it says which process that is (`surface.ts`). */
+export const surfacePath = (pid: number) => join(dataFolder(), `${SURFACE}${pid}`)

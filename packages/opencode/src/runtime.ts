@@ -10,6 +10,7 @@ import type { Clock, Ids, Log } from "./pass-over/service/port"
 import { runCommand } from "./session/run-command"
 import { tokens } from "./session/tokens"
 import { STANDBY } from "./standby/name"
+import { sweepSurfaces } from "./surface"
 
 export const clock: Clock = {
   now: () => Date.now(),
@@ -63,5 +64,6 @@ export function runtime(log: Log): Runtime {
   if (known?.ok) return known
   const made = open(path, log)
   opened.set(path, made)
+  sweepSurfaces()
   return made
 }

@@ -26,7 +26,10 @@ async function agentsOf(api: TuiPluginApi, directory: string) {
 /** The database and its libraries, loaded beside opencode's start and not before it. */
 async function connect(api: TuiPluginApi): Promise<Source> {
   const directory = api.state.path.directory || process.cwd()
-  const { announceSurface, openSource } = await import("./source")
+  const [{ announceSurface }, { openSource }] = await Promise.all([
+    import("../../opencode/src/surface"),
+    import("./source"),
+  ])
   const source = openSource(directory, () => agentsOf(api, directory))
   if ("problem" in source) throw new Error(source.problem)
   api.lifecycle.onDispose(announceSurface())

@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from "node:crypto"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
-import { dirname } from "node:path"
 import { DEFAULTS, ORIGINATORS } from "../../opencode/src/agent/agent"
 import { userName } from "../../opencode/src/identity"
-import { databasePath, surfacePath } from "../../opencode/src/paths"
+import { databasePath } from "../../opencode/src/paths"
 import { createPassOver } from "../../opencode/src/pass-over"
 import type { AgentInfo } from "../../opencode/src/pass-over/domain/agent"
 import type { Gate, GateVerdict } from "../../opencode/src/pass-over/domain/gate"
@@ -106,16 +104,4 @@ export function openSource(directory: string, agents: () => Promise<AgentInfo[]>
     changes: createChanges(engine, actor),
     close: () => store.close(),
   }
-}
-
-/** Says to the plugin in this process that questions are put here, so that it need not use the host's own dialog. */
-export function announceSurface(): () => void {
-  const path = surfacePath(process.pid)
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(path, "", { mode: 0o600 })
-  } catch {
-    // Without it the question is put twice, and the first answer counts.
-  }
-  return () => rmSync(path, { force: true })
 }

@@ -1,12 +1,11 @@
 import type { PermissionRequest } from "@opencode-ai/sdk/v2"
-import { existsSync } from "node:fs"
-import { surfacePath } from "../paths"
 import { told, type GateAnswer } from "../pass-over/domain/gate"
 import { valuesOf } from "../pass-over/domain/policy"
 import { readable } from "../pass-over/domain/time"
 import type { Engine, Entry } from "../pass-over/service/engine"
 import { answerTo, openGate, withdrawGate, type Surface } from "../pass-over/service/gate"
 import { rightTo, rightToPass, type Rights } from "../pass-over/service/right"
+import { surfaceHere } from "../surface"
 import { GATE_PERMISSION } from "../tool/dialog"
 import type { Client } from "./client"
 
@@ -66,7 +65,7 @@ function toUser(engine: Engine, entry: Entry, asked: Asked, elsewhere: boolean):
   // `opencode run` looks after the questions of its own session and leaves those of children open for ever.
   if (engine.headless) return Promise.resolve(reject("Nobody can be asked here; do without it."))
   // The terminal shows the questions of every directory; other clients those of the one that they have open.
-  if (elsewhere && !existsSync(surfacePath(process.pid))) return askInbox(engine, entry, asked)
+  if (elsewhere && !surfaceHere()) return askInbox(engine, entry, asked)
   const { gate_ttl_ms } = valuesOf(entry.runner.pass)
   return new Promise((resolve) => void engine.clock.after(gate_ttl_ms, () => resolve(unanswered(gate_ttl_ms))))
 }

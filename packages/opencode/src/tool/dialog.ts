@@ -1,9 +1,8 @@
 import type { ToolContext } from "@opencode-ai/plugin"
-import { existsSync } from "node:fs"
-import { surfacePath } from "../paths"
 import type { Gate, GateAnswer } from "../pass-over/domain/gate"
 import type { Surface } from "../pass-over/service/gate"
 import type { Host } from "../pass-over/service/port-host"
+import { surfaceHere } from "../surface"
 import { inTurn, put, type Screen } from "./turn"
 
 /** Our questions in the host's own dialog. `ask` for every originator, so that no rule of the user's lets them pass. */
@@ -18,7 +17,7 @@ type Asking = { context: ToolContext; host: Screen; signal: AbortSignal }
 
 async function ask({ context, host, signal }: Asking, gate: Gate): Promise<GateAnswer | undefined> {
   // The terminal of this very process puts the question itself.
-  if (signal.aborted || existsSync(surfacePath(process.pid))) return undefined
+  if (signal.aborted || surfaceHere()) return undefined
   try {
     await put(context, host, {
       permission: GATE_PERMISSION,
