@@ -185,7 +185,9 @@ export function createDoor(input: CoreInput["input"], more: More = {}) {
       if (rest) process_.serving = false
       rest?.()
       door.over()
-      await (await door.now())?.dispose()
+      // At once where there is anything: the host stops what runs here while it waits for us.
+      const core = door.now()
+      await (core instanceof Promise ? core.then((loaded) => loaded?.dispose()) : core?.dispose())
     },
   }
 }

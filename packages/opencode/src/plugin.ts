@@ -91,6 +91,9 @@ export function createPlugin({ input, observed }: CoreInput) {
       const tool = named.get(name)
       if (!tool) return `Not done. There is no tool ${name}.`
       const answer = await tool.execute(args, context)
+      // The host has stopped this call and goes. An answer would have it look up the call's agent once more, and keep for
+      // the project's next instance what it then finds: agents without ours.
+      if (opened?.project.closing?.aborted) return new Promise(() => {})
       await ended(observed, context)
       return answer
     },

@@ -16,6 +16,7 @@ import { askHeld } from "./pass-over/service/held"
 import type { Log } from "./pass-over/service/port"
 import { allWritten } from "./pass-over/service/preference"
 import { resume } from "./pass-over/service/recover"
+import { within } from "./pass-over/service/within"
 import { forgetPasses } from "./pass-over/service/retention"
 import { attendStarts } from "./pass-over/service/start"
 import type { ConfigFiles } from "./pass-over/store/config-file"
@@ -61,11 +62,17 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
   const directory = home?.directory ?? input.directory
   const auditFiles = keepAuditFiles({ engine, directory, files, log })
   const own = home ? undefined : workspacesOf(engine, input)
+  const closing = new AbortController()
+  const above = home && engine.projects.get(directory)?.closing
   const project: Project = {
     directory,
     within: below(home ?? input),
     ...(home ? { tree: input.directory } : {}),
     host: createRoutedHost(createHost({ client, observed }), hostAt(input)),
+    // A tree goes with its project.
+    get closing() {
+      return home ? (engine.projects.get(directory)?.closing ?? above) : closing.signal
+    },
     // Asked each time in a tree: those are its project's, and it is theirs only while somebody below is at work.
     get workspaces() {
       return home ? workspacesInside(engine, home, input) : own
@@ -83,10 +90,14 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       log,
     })
   const kept = home ? undefined : retention()
+  // Two hosts of one process may have opened the same one.
+  const before = engine.projects.get(directory)
   // The instance of a tree comes and goes; what has to be looked after is looked after where the user has the project.
   if (!home) {
     engine.projects.set(directory, project)
-    const left = createLeft({ engine, project, flows, auditFiles }, log)
+    // It may have left when the last project was closed.
+    keeper.enter()
+    const left = createLeft({ engine, keeper, project, flows, auditFiles }, log)
     later(() => void keeper.recovered.then(left))
     stay({ engine, keeper, client, directory })
   }
@@ -98,6 +109,12 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     flows,
     answered: arrivals.heard,
     async close() {
+      // First of all, and at once: the host is about to stop what runs here, and nobody has asked for that.
+      const leaving = home ? [] : engine.running.all().filter((runner) => runner.pass.directory === directory)
+      closing.abort()
+      if (!home && engine.projects.get(directory) === project) shadow(engine, directory, before)
+      const left = leaving.filter(({ run }) => run.phase === "ended").map(({ outcome }) => outcome)
+      await within(engine.clock, LEFT_MS, Promise.all(left))
       await arrivals.flush()
       await engine.notes.flush()
       await auditFiles.close()
@@ -106,10 +123,19 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       await project.workspaces
         ?.close()
         .catch((error: unknown) => log("warn", "trees are left", { error: String(error) }))
-      engine.projects.delete(directory)
-      if (engine.running.all().length === 0) await keeper.leave()
+      // Whoever has another project open here is still to be found, and still looks after its passes.
+      if (engine.projects.size === 0 && engine.running.all().length === 0) await keeper.leave()
     },
   }
+}
+
+// An outcome without anything that has to be read is written in no time.
+const LEFT_MS = 1_000
+
+/** The project is again whose it was before, if that one is still open. */
+function shadow({ projects }: Engine, directory: string, before: Project | undefined) {
+  if (before && before.closing?.aborted === false) return void projects.set(directory, before)
+  projects.delete(directory)
 }
 
 // Nobody waits for us by then: the originator's model has been asked. Whether a call had its answer can be seen in its
@@ -142,24 +168,24 @@ function createArrivals({ engine, project, flows }: Pick<Opened, "engine" | "pro
   }
 }
 
-type Left = Pick<Opened, "engine" | "project" | "flows"> & { auditFiles: AuditFiles }
+type Left = Pick<Opened, "engine" | "project" | "flows"> & { auditFiles: AuditFiles; keeper: Keeper }
 
 /** Takes up what an earlier opencode left in this project. One thing that fails does not keep the next from its turn. */
-function createLeft({ engine, project, flows, auditFiles }: Left, log: Log) {
+function createLeft({ engine, keeper, project, flows, auditFiles }: Left, log: Log) {
+  // An `opencode run` ends with its own prompt: what it took up would end with it.
+  const lasting = (work: () => Promise<unknown> | undefined) => (headless() ? () => undefined : work)
   const works: [string, () => Promise<unknown> | undefined][] = [
-    ["what waits for a person could not be taken up again", () => adopt(engine, project)],
+    ["what was interrupted could not be taken over", () => keeper.recover()],
+    ["what waits for a person could not be taken up again", lasting(() => adopt(engine, project))],
     ["what was interrupted could not all be brought in", () => resume(engine, project, alive)],
     ["nobody could be asked about held results", () => askHeld(engine, project, alive)],
     ["trees are left", () => project.workspaces?.sweep()],
     ["the audit log could not be brought up to date", () => auditFiles.catchUp()],
     ["flows that had ended could not all be brought in", () => flows?.bring(alive)],
-    ["interrupted flows could not be taken up again", () => flows?.recover(alive)],
+    ["interrupted flows could not be taken up again", lasting(() => flows?.recover(alive))],
     ["questions of flows that have ended are left", () => flows?.tidy()],
-    ["what was sent back could not be taken up", () => (headless() ? undefined : attendReworks(engine))],
-    [
-      "passes that were asked for from outside could not be started",
-      () => (headless() ? undefined : attendStarts(engine, alive)),
-    ],
+    ["what was sent back could not be taken up", lasting(() => attendReworks(engine))],
+    ["passes that were asked for from outside could not be started", lasting(() => attendStarts(engine, alive))],
   ]
   const failed = (problem: string) => (error: unknown) => log("warn", problem, { error: String(error) })
   return async () => {

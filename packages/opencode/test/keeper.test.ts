@@ -2,8 +2,9 @@ import { expect, test } from "bun:test"
 import { keep } from "../src/keeper"
 import { order } from "../src/pass-over/service/command"
 import { answerGate } from "../src/pass-over/service/gate"
+import { recover } from "../src/pass-over/service/recover"
 import { outcomeOf, started, VERDICT } from "./pass-over/support/drive"
-import { createEngineWorld } from "./pass-over/support/engine"
+import { createEngineWorld, type EngineWorld } from "./pass-over/support/engine"
 import { settle } from "./pass-over/support/fake-clock"
 import { createFolder } from "./pass-over/support/folder"
 
@@ -49,4 +50,87 @@ test("while an answer is carried out for long, a cancel from another process is 
   await order(other.engine, { pass_over_id: running.pass.id, kind: "cancel", text: "", actor: "ada" })
   expect(await comes(() => heard.cancel)).toBe(true)
   expect(await outcomeOf(world, running)).toMatchObject({ error_code: "E016" })
+})
+
+/** Two opencodes on one database; of the second nothing is known but what it has begun, as where it was killed. */
+function two() {
+  const folder = createFolder()
+  const world = createEngineWorld({ path: folder.at("some.db") })
+  const killed = createEngineWorld({ path: folder.at("some.db"), owner: "2", seed: 1_000 })
+  world.engine.projects.set(world.project.directory, world.project)
+  killed.preferences.push({
+    origin: "project",
+    path: "p",
+    preferences: { pairs: { "alice->scout": { require_confirmation: true } } },
+  })
+  return {
+    world,
+    killed,
+    [Symbol.dispose]() {
+      world[Symbol.dispose]()
+      killed[Symbol.dispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const confirmation = async ({ engine }: EngineWorld) => (await engine.store.gates({ kind: "confirmation" }))[0]
+
+test("who has left takes its place again: what is asked from elsewhere is heard, and nobody takes its passes", async () => {
+  using held = two()
+  const { world, killed } = held
+  const { engine } = world
+  world.host.script("audit", (child) => child.told)
+  const keeper = keep(engine)
+  using _ = { [Symbol.dispose]: () => void keeper.leave() }
+  await keeper.recovered
+  const known = async () => (await engine.store.owners()).some(({ owner_id }) => owner_id === engine.owner_id)
+  expect(await known()).toBe(true)
+  await keeper.leave()
+  expect(await known()).toBe(false)
+  keeper.enter()
+  await keeper.recovered
+  expect(await known()).toBe(true)
+  const running = await started(world)
+  await settle(20)
+  expect(await recover(killed.engine, () => "alive")).toBe(0)
+  await order(killed.engine, { pass_over_id: running.pass.id, kind: "cancel", text: "", actor: "ada" })
+  expect(await comes(() => running.run.phase === "ended")).toBe(true)
+})
+
+test("a project that was open already goes on with what a killed opencode has left in it, as one that is opened", async () => {
+  using held = two()
+  const { world, killed } = held
+  world.host.script("scout", (child) => child.told)
+  killed.host.script("audit", (child) => child.told)
+  world.host.messages = killed.host.messages
+  const keeper = keep(world.engine, 20)
+  using _ = { [Symbol.dispose]: () => void keeper.leave() }
+  await keeper.recovered
+  const [working, waiting] = [await started(killed), await started(killed, { subagent: "scout" })]
+  await settle(20)
+  expect(await comes(() => world.host.delivered.length === 1)).toBe(true)
+  expect(world.host.delivered).toMatchObject([{ start: false, text: expect.stringContaining(working.pass.id) }])
+  expect(await comes(() => world.engine.running.get(waiting.pass.id) !== undefined)).toBe(true)
+  const gate = await confirmation(world)
+  await answerGate(killed.engine, gate!.gate_id, { verdict: "approve", note: null, by: "ada", surface: "test" })
+  expect(await comes(() => world.host.children.length === 1)).toBe(true)
+})
+
+test("a yes that nobody hears has its pass taken over at once", async () => {
+  using held = two()
+  const { world, killed } = held
+  world.host.script("scout", (child) => child.told)
+  const keeper = keep(world.engine)
+  using _ = { [Symbol.dispose]: () => void keeper.leave() }
+  await keeper.recovered
+  await started(killed, { subagent: "scout" })
+  await settle(20)
+  await Bun.sleep(400)
+  expect(world.engine.running.all()).toEqual([])
+  const gate = await confirmation(world)
+  // The process of its asker is gone, and with it whoever would have heard this.
+  killed.engine.gates.tell = () => {}
+  await answerGate(killed.engine, gate!.gate_id, { verdict: "approve", note: null, by: "ada", surface: "test" })
+  expect(await comes(() => world.host.children.length === 1)).toBe(true)
 })

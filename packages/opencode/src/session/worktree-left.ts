@@ -57,7 +57,8 @@ export async function sweep({ options }: Pool) {
 
 /**
  * Removes what this pool has: what others have of the same repository is theirs. The tree of a pass that has no outcome
- * yet stays, as if this process had been killed: whoever gives it one reads it.
+ * yet, or one without what was made there, stays, as if this process had been killed: whoever comes next reads it. Only
+ * what opencode has open of it goes, and whoever works there with that.
  */
 export async function dropAll(pool: Pool, home: Home) {
   const { options, slots, timers, filling } = pool
@@ -67,6 +68,7 @@ export async function dropAll(pool: Pool, home: Home) {
   for (const row of await store.worktrees(home.top)) {
     if (row.owner_id !== owner_id) continue
     if (used.has(row.directory) && (await isOver(options, row))) await drop(pool, home, row)
+    else if (used.has(row.directory)) await letGo(pool, row)
     if (used.has(row.directory) || row.pass_over_id !== null || !timers.has(row.directory)) continue
     // Another project of the same repository may take it just now.
     if (await store.takeWorktree({ ...row, time_used: now() }, row)) await drop(pool, home, row)
@@ -83,4 +85,9 @@ export async function setAside({ options, slots, aside }: Pool, { directory }: W
   const { pass_over_id } = slot.row
   if (pass_over_id !== null) await options.store.closeWorktree({ directory: slot.root, pass_over_id })
   await options.dispose(directory).catch(() => {})
+}
+
+async function letGo(pool: Pool, row: Worktree) {
+  const [directory, slot] = [...pool.slots].find(([, { root }]) => root === row.directory) ?? []
+  if (directory !== undefined && slot) await setAside(pool, { directory, instead_of: row.project, linked: slot.linked })
 }

@@ -100,6 +100,8 @@ async function outcomeOf({ engine, project, context }: World, runner: Runner): P
   const outcome = await runner.outcome
   // The host's signal fires after a normal end too; what happens then is not about this pass.
   context.abort.removeEventListener("abort", onAbort)
+  // Whoever opens the project next brings it.
+  if (outcome.left) return { ...outcome, taken: true }
   // The host has given this call up and takes no answer for it any more.
   if (context.abort.aborted)
     void missed(engine, project, runner.pass, outcome).catch((error: unknown) =>

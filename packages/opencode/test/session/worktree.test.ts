@@ -350,3 +350,25 @@ test("of a tree that stands on the work of others, what is found is the whole, a
   expect(own).toEqual(["own.txt"])
   await later.close()
 })
+
+test("a tree that is still to be read outlives its project, and is read where that is opened again", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  const first = pool(world)
+  const tree = await first.workspaces.take(world.pass)
+  writeFileSync(join(tree.directory, "src/a.txt"), "changed\n")
+  const { outcome } = world.store
+  const [known] = [await outcome(world.pass.id)]
+  world.store.outcome = async () => known && { ...known, transcript: "unread" }
+  await first.workspaces.close()
+  expect(first.disposed).toEqual([tree.directory])
+
+  const { workspaces } = pool(world)
+  const again = await workspaces.left(world.pass.id)
+  expect((await workspaces.collect(again!)).files.map(({ path }) => path)).toEqual(["src/a.txt"])
+  // What is in hand here is nobody else's.
+  expect(await workspaces.left(world.pass.id)).toBeUndefined()
+  world.store.outcome = outcome
+  await workspaces.close()
+  expect(left(world)).toEqual([])
+})

@@ -21,6 +21,9 @@ export type GateVerdict = z.infer<typeof GateVerdict>
 export const GateStatus = z.enum(["pending", "approved", "rejected", "questioned", "withdrawn"])
 export type GateStatus = z.infer<typeof GateStatus>
 
+/** A pass that waits for a person outlives its opencode, also where they have answered while none was there to hear it. */
+export const KEEPS = ["pending", "approved", "rejected", "questioned"] as const satisfies readonly GateStatus[]
+
 /** A question to a person, as it is stored. The row is the gate: whoever answers it first has answered it. */
 export const Gate = z.strictObject({
   gate_id: z.string(),

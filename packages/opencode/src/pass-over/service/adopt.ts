@@ -1,28 +1,58 @@
 import { PassOverErrorCode } from "../domain/errors"
-import { resolveLimits } from "../domain/limit"
+import { resolveLimits, type Limits } from "../domain/limit"
+import type { Pass } from "../domain/pass"
 import { begin } from "./begin"
 import type { Engine, Project } from "./engine"
 import { dropped, groundOfPass } from "./flow-ground"
 
 const WITHOUT_IT = { code: PassOverErrorCode.CANCELLED, message: "its flow goes on without it" }
 
-/**
- * Goes on with passes that wait for a person and whose process is gone: their question outlives it. Their tool call
- * does not, so that the result comes as a message. What a flow goes on without is called off with its question.
- */
-export async function adopt(engine: Engine, project: Project): Promise<number> {
+const idle = ({ owner_id, running }: Engine, pass: Pass) => pass.owner_id === owner_id && !running.get(pass.id)
+
+/** The pass as one that no tool call waits for: the call of its first host went with that one. */
+async function alone({ store, owner_id }: Engine, pass: Pass): Promise<Pass | undefined> {
+  if (!pass.wait) return pass
+  const [claimed] = await store.claim({ from: owner_id, owner_id, limit: 1, only: [pass.id] })
+  return claimed?.pass
+}
+
+async function take(engine: Engine, project: Project, pass: Pass, limits: Limits): Promise<boolean> {
+  const kept = await engine.store.request(pass.id)
+  // Without its question it is one that is about to begin here, or that has ended just now.
+  const [asked] = await engine.store.gates({ pass_over_id: pass.id, kind: "confirmation" })
+  if (!kept || !asked || !idle(engine, pass)) return false
+  const stands_on = await groundOfPass(engine.store, pass)
+  const off = await dropped(engine.store, pass)
+  const mine = await alone(engine, pass)
+  if (!mine) return false
+  const place = { state: "queued", place: 0 } as const
+  const runner = begin(engine, project, { ...kept, stands_on, pass: mine, limits, asks: true, place })
+  if (off) runner.input({ type: "cancel", failure: WITHOUT_IT })
+  return true
+}
+
+async function takeAll(engine: Engine, project: Project): Promise<number> {
   const waiting = await engine.store.list({ directory: project.directory, status: ["initial"] })
-  const mine = waiting.filter((pass) => pass.owner_id === engine.owner_id && !engine.running.get(pass.id))
+  const mine = waiting.filter((pass) => idle(engine, pass))
   if (mine.length === 0) return 0
   const limits = resolveLimits((await project.written()).map(({ preferences }) => preferences.limits))
-  for (const pass of mine) {
-    const kept = await engine.store.request(pass.id)
-    if (!kept) continue
-    const stands_on = await groundOfPass(engine.store, pass)
-    const off = await dropped(engine.store, pass)
-    const place = { state: "queued", place: 0 } as const
-    const runner = begin(engine, project, { ...kept, stands_on, pass, limits, asks: true, place })
-    if (off) runner.input({ type: "cancel", failure: WITHOUT_IT })
-  }
-  return mine.length
+  let taken = 0
+  for (const pass of mine) if (await take(engine, project, pass, limits)) taken += 1
+  return taken
+}
+
+const taking = new WeakMap<Engine, Promise<unknown>>()
+
+/**
+ * Goes on with passes that wait for a person and whose host is gone: their question outlives it. Their tool call does
+ * not, so that the result comes as a message. What a flow goes on without is called off with its question. One after the
+ * other: what is taken up here is looked for at a project's start, and from time to time while it is open.
+ */
+export function adopt(engine: Engine, project: Project): Promise<number> {
+  const taken = (taking.get(engine) ?? Promise.resolve()).then(() => takeAll(engine, project))
+  taking.set(
+    engine,
+    taken.catch(() => {}),
+  )
+  return taken
 }

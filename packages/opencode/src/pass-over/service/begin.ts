@@ -44,21 +44,28 @@ async function over(engine: Engine, project: Project, entry: Entry, outcome: Out
   endBelow(engine.running, pass.id, outcome.output.status)
   engine.running.remove(pass.id)
   engine.news.tell()
+  // The question to a person, and what came of it, are whoever's that opens the project next.
+  if (outcome.left === "waiting") return
   project.logged(pass.session_id)
-  engine.clock.after(QUIET_MS, () => {
+  // Nothing is asked of a host that goes.
+  const afterwards = () => {
     notify({ host: project.host, log: engine.log }, pass, outcome)
     if (!outcome.taken && outcome.error_code !== null) void unheard(entry)
-  })
+  }
+  if (!outcome.left) engine.clock.after(QUIET_MS, afterwards)
+  engine.bringing.add(pass.id)
   try {
     // What it asked was withdrawn with its end.
     await lookAtGates(engine)
-    if (outcome.taken) return
+    if (outcome.taken || outcome.left) return
     await whole(engine, project, pass, outcome)
     if (outcome.held) return await holdBack(engine, pass, outcome)
     // Where a tool call waits it has the result itself, or says that it cannot take it any more.
     if (!pass.wait) await bringWhenDone(engine, project, pass)
   } catch (error) {
     engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) })
+  } finally {
+    engine.bringing.delete(pass.id)
   }
 }
 
@@ -129,19 +136,25 @@ async function turn(engine: Engine, runner: Runner, limits: Limits): Promise<voi
   }
 }
 
+/** Whether a person is being asked just now. */
+type Asking = { on: boolean }
+
 /** What stands between a pass and its start: a person's word and a free place. */
-async function prepare(engine: Engine, runner: Runner, opened: Opened) {
+async function prepare(engine: Engine, runner: Runner, opened: Opened, asking: Asking) {
   if (opened.asks) {
     const [parent] = waiters(engine.running, runner)
+    asking.on = true
     const gate = await paused(runner, "waiting for you", () =>
       standStill(engine.running, parent, () => confirm(engine, runner, opened.surface)),
-    )
+    ).finally(() => (asking.on = false))
     if (gate.status !== "approved") {
       return runner.input({
         type: "cancel",
         failure: { code: PassOverErrorCode.DECLINED, message: `it was ${told(gate)}` },
       })
     }
+    // Where its host has gone meanwhile, the answer is carried out by whoever goes on with it.
+    if (runner.run.phase === "ended") return
     await engine.store.actOn(gate.gate_id, engine.clock.now())
   }
   await paused(runner, "queued", () => keepAwake(engine, runner, () => turn(engine, runner, opened.limits)))
@@ -155,6 +168,15 @@ function mayEdit({ within = "" }: Project, { rights }: Entry, paths: readonly st
     rights,
     paths.map((path) => (within === "" ? path : `${within}/${path}`)),
   )
+}
+
+/** Lets go of a pass when its project does: the question to a person stays, and what is at work has ended with its host. */
+function leaveWith({ closing }: Project, runner: Runner, asking: Asking) {
+  if (!closing) return
+  const leave = () => runner.leave(asking.on ? "waiting" : "ended")
+  if (closing.aborted) return leave()
+  closing.addEventListener("abort", leave)
+  void runner.outcome.then(() => closing.removeEventListener("abort", leave))
 }
 
 /** Makes a pass run: at once where nothing stands in its way. */
@@ -189,11 +211,14 @@ export function begin(engine: Engine, project: Project, opened: Opened): Runner 
   const entry: Entry = { runner, host, watch, budget: createBudgetWatch(engine, runner, opened.limits), scribe }
   engine.running.add(entry)
   void runner.outcome.then((outcome: Outcome) => over(engine, project, entry, outcome))
+  const asking: Asking = { on: false }
+  leaveWith(project, runner, asking)
+  if (runner.run.phase === "ended") return runner
   if (!opened.asks && opened.place.state === "running") {
     runner.start()
     return runner
   }
-  prepare(engine, runner, opened).catch((error: unknown) =>
+  prepare(engine, runner, opened, asking).catch((error: unknown) =>
     runner.input({
       type: "cancel",
       failure: { code: PassOverErrorCode.SUBAGENT_CRASHED, message: String(error), final: true },

@@ -49,6 +49,8 @@ export type Project = {
   /** Where its sessions work, where that is a tree of ours in the place of the project. */
   tree?: string
   written(): Promise<Written[]>
+  /** Comes when its host goes away: what runs there then is left to whoever opens the project next. */
+  closing?: AbortSignal | undefined
   /** Trees for children that do not work in the project itself. */
   workspaces?: Workspaces | undefined
   /** Brings the log files of a session up to date; it never throws and is not waited for. */
@@ -65,6 +67,8 @@ export type Engine = EngineDeps & {
   reworking: Set<string>
   /** The outcomes that are being made whole. */
   completing: Map<PassID, Promise<Outcome>>
+  /** Passes that have ended here and whose results are on their way. */
+  bringing: Set<PassID>
   /** What went into answers that their hosts have not stored yet. */
   answers: Answers
   /** Told whenever another place may have become free, or somebody else has written. */
@@ -210,6 +214,7 @@ export function createEngine(deps: EngineDeps): Engine {
     closings: new Map(),
     reworking: new Set(),
     completing: new Map(),
+    bringing: new Set(),
     answers: createAnswers(),
     news: createNews(),
     pace: createPace(),

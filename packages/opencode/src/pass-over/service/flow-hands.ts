@@ -13,7 +13,7 @@ export type FlowOptions = {
   catalog: () => Promise<FlowCatalog>
   /** Makes a session of its own for a run that was started outside of one. */
   session?: (title: string) => Promise<string>
-  /** Ends with a prompt of its own, so that it takes no run in hand that was started where no opencode is. */
+  /** Ends with a prompt of its own, so that it takes no run in hand but those that it begins and waits for. */
   short?: boolean
   /** Only asks for things and carries nothing: there is no host here. */
   elsewhere?: boolean
@@ -73,12 +73,15 @@ async function housed({ engine, options }: Hands, run: FlowRun): Promise<FlowRun
   return { ...mine, session_id }
 }
 
-/** Takes a run that nobody carries any more; nothing where somebody does. */
-export async function takeOver(hands: Hands, run: FlowRun, alive: Alive): Promise<Carried | undefined> {
+/**
+ * Takes a run that nobody carries any more; nothing where somebody does. Who ends soon takes only what somebody here waits
+ * for.
+ */
+export async function takeOver(hands: Hands, run: FlowRun, alive: Alive, waited = false): Promise<Carried | undefined> {
   const { engine, options, carrying } = hands
   const known = carrying.get(run.run_id)
   if (known) return known
-  if (foreign(run) || (options.short && run.owner_id === NOBODY)) return undefined
+  if (foreign(run) || (options.short && !waited)) return undefined
   const free = run.owner_id === engine.owner_id || run.owner_id === NOBODY || (await dead(engine, alive, run.owner_id))
   const mine = free ? await housed(hands, run) : undefined
   return mine && hold(hands, mine)

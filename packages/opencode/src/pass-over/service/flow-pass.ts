@@ -135,7 +135,11 @@ async function carried(
     const pass = known ?? sent?.runner.pass
     if (!pass) return { refused: { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "its pass could not be made" } }
     if (standing() === "dropped") await callOff(world, run, work)
-    const outcome = await outcomeOf(world, pass)
+    let outcome = await outcomeOf(world, pass)
+    // One that waits for a person goes on in another's hands when its host has gone.
+    while (outcome.left === "waiting" && standing() !== "elsewhere") outcome = await outcomeOf(world, pass)
+    // Whoever carries the run now reads what came of it.
+    if (standing() === "elsewhere") return undefined
     if (standing() === "open" && attempt <= BROKEN_OFF && (await brokenOff(world, pass, outcome))) continue
     return { outcome: await whole(engine, project, pass, outcome), pass }
   }

@@ -12,6 +12,7 @@ import {
   type Work,
 } from "../handoff/state"
 import { taskOf, type Task } from "../handoff/task"
+import type { Project } from "./engine"
 import { bringEndNow, type Waiter } from "./flow-deliver"
 import { askFor } from "./flow-gate"
 import { madeBy, type Made } from "./flow-ground"
@@ -70,6 +71,15 @@ const words = (error: unknown) => (error instanceof Error ? error.message : Stri
 function halt(holding: Holding) {
   holding.halted = true
   holding.over.resolve(holding.state)
+}
+
+/** Whoever opens the project next takes the run up where it is. */
+function haltWith({ closing }: Project, holding: Holding) {
+  if (!closing) return
+  const leave = () => halt(holding)
+  if (closing.aborted) return leave()
+  closing.addEventListener("abort", leave)
+  void holding.over.promise.then(() => closing.removeEventListener("abort", leave))
 }
 
 function ended(holding: Holding) {
@@ -220,8 +230,10 @@ export function carry(world: FlowWorld, run: FlowRun, entries: readonly FlowEntr
     // What an earlier process began spends no money without the user; who started it by hand reads it when they like.
     start: begun && run.started_by === "model",
   }
+  haltWith(world.project, holding)
   holding.record.again(before, state)
-  for (const work of Object.values(state.open)) if (!state.held.includes(work.key)) begin(holding, work)
+  for (const work of Object.values(state.open))
+    if (!holding.halted && !state.held.includes(work.key)) begin(holding, work)
   return {
     run,
     get state() {

@@ -45,6 +45,8 @@ export type Flows = {
   /** Carries out what is asked from elsewhere: of this process's runs, and of those that nobody carries any more. */
   attend(alive: Alive): Promise<void>
   carried(run_id: string): Carried | undefined
+  /** Takes a run in hand that nobody carries any more, because somebody here is about to wait for it. */
+  take(run_id: string, alive: Alive): Promise<void>
   /** Brings what ended before its process could bring it. */
   bring(alive: Alive): Promise<void>
   /** The tool call that waited for a run was given up. */
@@ -224,6 +226,10 @@ export function createFlows(engine: Engine, project: Project, options: FlowOptio
     tidy: () => tidy(hands),
     attend: (alive) => attend(hands, alive),
     carried: (run_id) => hands.carrying.get(run_id),
+    take: async (run_id, alive) => {
+      const run = await engine.store.run(run_id)
+      if (run && !ENDED.includes(run.status)) await takeOver(hands, run, alive, true)
+    },
     bring: (alive) => bringEnds(engine, project, alive, (run_id) => stateOf(hands, run_id)),
     missed: async (run_id) => {
       hands.carrying.get(run_id)?.quiet()

@@ -11,7 +11,7 @@ import type { FilePort } from "./change/deps"
 import type { Layer } from "./change/stand-on"
 import type { Recorder } from "./change/record"
 import type { Workspace, Workspaces } from "./port-workspace"
-import type { Attempt, AttemptKind, Clock, Ids, Log, Store } from "./port"
+import type { Attempt, AttemptKind, Clock, Ids, Log, Outcome, Store } from "./port"
 import type { Host } from "./port-host"
 
 export type RunDeps = {
@@ -66,6 +66,8 @@ export type Live = {
   hold?: (on: boolean) => void
   attempt?: Attempt
   attempts: number
+  /** Its host went away before it had ended. */
+  left?: Outcome["left"]
 }
 
 /** The row of the attempt that begins now. */

@@ -81,6 +81,6 @@ export type Workspaces = {
   between(from: string, to: string): Promise<Collected>
   /** Removes the trees of processes that are gone, whatever project they were of, but those that are still to be read. */
   sweep(): Promise<void>
-  /** Removes the trees that this project has in this process, but those that were not read yet. */
+  /** Removes the trees that this project has in this process but those that were not read yet; who works there is stopped. */
   close(): Promise<void>
 }

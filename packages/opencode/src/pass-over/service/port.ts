@@ -140,6 +140,11 @@ export type Outcome = {
   asked?: boolean
   /** Another process has taken the pass over; the result is brought by whoever gave it its outcome. */
   taken?: boolean
+  /**
+   * Its host went away. One that was waiting for a person goes on when the project is opened again; one that was at work
+   * has ended, and what it had done is read and brought then.
+   */
+  left?: "waiting" | "ended"
 }
 
 /** What reading a transcript later adds to an outcome that was written without it. */
@@ -260,8 +265,17 @@ export type Store = LookupStore &
     /** All known owners, and those of open passes that have left no trace of themselves. */
     owners(): Promise<(KnownOwner | { owner_id: OwnerID; lost: true })[]>
     leave(owner_id: OwnerID): Promise<void>
-    /** Takes over passes of an owner that is gone. The fence rises, so that it cannot end them any more if it is not. */
-    claim(input: { from: OwnerID; owner_id: OwnerID; limit: number }): Promise<Claimed[]>
+    /**
+     * Takes over passes of an owner that is gone. The fence rises, so that it cannot end them any more if it is not.
+     * Where `waiting_in` names projects, those that wait for a person are taken in these alone; `only` takes a few.
+     */
+    claim(input: {
+      from: OwnerID
+      owner_id: OwnerID
+      limit: number
+      waiting_in?: readonly string[] | undefined
+      only?: readonly PassID[] | undefined
+    }): Promise<Claimed[]>
     /** Settles many at once; what somebody else moved in between is left out. */
     settleMany(inputs: readonly Settled[]): Promise<PassID[]>
     /** Outcomes of a project whose transcript was not read yet. */

@@ -1,14 +1,14 @@
 import { toolCallOf } from "../domain/call"
-import { PassOverErrorCode } from "../domain/errors"
+import { KEEPS } from "../domain/gate"
 import type { OwnerID, SessionID } from "../domain/id"
 import { worked } from "../domain/last-seen"
 import type { Pass } from "../domain/pass"
-import type { Failure } from "../domain/retry"
 import { NO_USAGE } from "../domain/run"
-import { conclude, stamped, surely, unmakeable, type Facts } from "./conclude"
+import { conclude, modeOf, stamped, surely, unmakeable, type Facts } from "./conclude"
 import { readAside, takeLeft } from "./change/left"
 import { bring, delivered } from "./deliver"
 import type { Engine, Project } from "./engine"
+import { recovered, unfinished } from "./left"
 import { madeAbove } from "./lineage"
 import { completeTranscript } from "./transcript"
 import { within } from "./within"
@@ -39,19 +39,11 @@ function forgotten(engine: Engine, alive: Alive, owner: Parameters<typeof gone>[
   return "lost" in owner || alive(owner) === "dead" || engine.clock.now() - owner.time_heartbeat > KEPT_MS
 }
 
-/** What the end of its opencode means for a pass. What never started leaves nothing to read: it is cancelled. */
-function failureOf({ pass, staged }: Claimed): Failure | undefined {
-  if (pass.status === "initial")
-    return { code: PassOverErrorCode.CANCELLED, message: "the opencode that was to run it ended before it began" }
-  if (staged) return undefined
-  return { code: PassOverErrorCode.SUBAGENT_CRASHED, message: "the opencode that ran it has ended" }
-}
-
 /** What is known of a pass whose process is gone, before anything was read of its child. */
 async function factsOf(engine: Engine, claimed: Claimed): Promise<Facts> {
   const { pass, staged, usage, attempts, seen } = claimed
   const at = engine.clock.now()
-  const failure = failureOf(claimed)
+  const failure = staged ? undefined : unfinished(pass)
   return {
     pass,
     report: staged,
@@ -62,29 +54,13 @@ async function factsOf(engine: Engine, claimed: Claimed): Promise<Facts> {
     at,
     // What lies between its end and this moment is nobody's work.
     ...worked(pass, seen, at),
-    // Also of one that never began: by this a flow tells it from one that somebody has cancelled.
-    attempt: {
-      pass_over_id: pass.id,
-      attempt: attempts + 1,
-      kind: "recovered",
-      child_session_id: pass.child_session_id,
-      error_code: failure?.code ?? null,
-      error_message: null,
-      usage: null,
-      time_started: at,
-      time_ended: at,
-    },
+    attempt: recovered({ pass, attempts, failure, at }),
   }
 }
 
 async function settledOf(engine: Engine, claimed: Claimed): Promise<Settled | undefined> {
   const facts = await factsOf(engine, claimed)
-  return conclude(
-    engine.ids,
-    facts,
-    surely(facts, unmakeable(engine, facts.pass)),
-    claimed.pass.return_required ? "message" : "none",
-  )
+  return conclude(engine.ids, facts, surely(facts, unmakeable(engine, facts.pass)), modeOf(claimed.pass))
 }
 
 /** Those that wait for a person: the question outlives the process that put it, and the pass with it (`adopt.ts`). */
@@ -95,7 +71,7 @@ async function asked(engine: Engine, claimed: readonly Claimed[]): Promise<Set<s
       engine.store.gates({
         pass_over_id: pass.id,
         kind: "confirmation",
-        status: ["pending", "approved"],
+        status: KEEPS,
         unacted: true,
       }),
     ),
@@ -107,26 +83,28 @@ const breathe = ({ clock }: Engine) => new Promise<void>((resolve) => void clock
 
 /**
  * Gives every pass whose owner is gone its one outcome. It needs no host: what the child had done is read later, when
- * its project is open. Comes back with how many there were.
+ * its project is open. Those that wait for a person are taken over where somebody can go on with them: in the projects
+ * of `waiting_in`, where it is given. Comes back with how many there were.
  */
-export async function recover(engine: Engine, alive: Alive): Promise<number> {
-  let recovered = 0
+export async function recover(engine: Engine, alive: Alive, waiting_in?: readonly string[]): Promise<number> {
+  const { owner_id } = engine
+  let count = 0
   for (const owner of await engine.store.owners()) {
     if (!gone(engine, alive, owner)) continue
     for (;;) {
-      const claimed = await engine.store.claim({ from: owner.owner_id, owner_id: engine.owner_id, limit: CHUNK })
+      const claimed = await engine.store.claim({ from: owner.owner_id, owner_id, limit: CHUNK, waiting_in })
       if (claimed.length === 0) break
       const waiting = await asked(engine, claimed)
       const over = claimed.filter(({ pass }) => !waiting.has(pass.id))
       const settling = await Promise.all(over.map((each) => settledOf(engine, each)))
       const settled = await engine.store.settleMany(settling.flatMap((each) => each ?? []))
-      recovered += settled.length
+      count += settled.length
       await breathe(engine)
     }
     if (forgotten(engine, alive, owner)) await engine.store.leave(owner.owner_id)
   }
-  if (recovered > 0) engine.log("warn", `${recovered} interrupted passes were given their outcome`)
-  return recovered
+  if (count > 0) engine.log("warn", `${count} interrupted passes were given their outcome`)
+  return count
 }
 
 /**
@@ -210,7 +188,9 @@ async function read(engine: Engine, project: Project, { pass, outcome }: Unread)
   return true
 }
 
-async function readAll(engine: Engine, project: Project) {
+type Skip = (pass: Pass) => boolean | Promise<boolean>
+
+async function readAll(engine: Engine, project: Project, skip: Skip) {
   // What could not be read is not read again and again, and does not stand before what can be.
   const left = new Set<Pass["id"]>()
   for (;;) {
@@ -219,6 +199,7 @@ async function readAll(engine: Engine, project: Project) {
     if (batch.length === 0) return
     await Promise.all(
       batch.map(async (each) => {
+        if (await skip(each.pass)) return void left.add(each.pass.id)
         const whole = await read(engine, project, each).catch((error: unknown) => unread(engine, each.pass, error))
         if (!whole) left.add(each.pass.id)
       }),
@@ -242,9 +223,9 @@ async function abandoned(engine: Engine, alive: Alive, { pass, delivery }: { pas
 }
 
 /** Brings what could not be delivered before, without starting a model: no money is spent without the user. */
-async function bringAll(engine: Engine, project: Project, alive: Alive) {
+async function bringAll(engine: Engine, project: Project, alive: Alive, skip: Skip) {
   for (const { pass, delivery } of await engine.store.undelivered(project.directory)) {
-    if (!(await abandoned(engine, alive, { pass, delivery }))) continue
+    if (!(await abandoned(engine, alive, { pass, delivery })) || (await skip(pass))) continue
     await bringLeft(engine, project, { pass, delivery }).catch((error: unknown) =>
       engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) }),
     )
@@ -269,13 +250,29 @@ async function arrived(engine: Engine, project: Project, pass: Pass): Promise<bo
   return true
 }
 
-/** What a project finds when it is opened: outcomes to complete, results to bring. Never throws. */
-export async function resume(engine: Engine, project: Project, alive: Alive) {
+/** Whether who ran a pass still looks after what came of it. */
+async function tended(engine: Engine, alive: Alive, { id, owner_id }: Pass) {
+  if (owner_id !== engine.owner_id) return !(await dead(engine, alive, owner_id))
+  return engine.running.get(id) !== undefined || engine.bringing.has(id)
+}
+
+async function resumeBut(engine: Engine, project: Project, alive: Alive, skip: Skip) {
   try {
-    await readAside(engine, project)
-    await readAll(engine, project)
-    await bringAll(engine, project, alive)
+    await readAll(engine, project, skip)
+    await bringAll(engine, project, alive, skip)
   } catch (error) {
     engine.log("warn", "what an earlier opencode left could not all be brought in", { error: String(error) })
   }
 }
+
+/** What a project finds when it is opened: outcomes to complete, results to bring. Never throws. */
+export async function resume(engine: Engine, project: Project, alive: Alive) {
+  await readAside(engine, project).catch((error: unknown) =>
+    engine.log("warn", "what lies aside could not be read", { error: String(error) }),
+  )
+  await resumeBut(engine, project, alive, ({ id }) => engine.bringing.has(id))
+}
+
+/** The same while it is open: only what nobody looks after any more. */
+export const resumeLeft = (engine: Engine, project: Project, alive: Alive) =>
+  resumeBut(engine, project, alive, (pass) => tended(engine, alive, pass))

@@ -12,11 +12,12 @@ import { halt } from "./halt"
 import { leavePlace, localised, placeChild } from "./change/place"
 import type { Recorder } from "./change/record"
 import type { Workspace } from "./port-workspace"
+import { leftBehind, unfinished } from "./left"
 import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type RunDeps } from "./live"
 import type { AttemptKind, Clock, Commit, Outcome } from "./port"
 import type { Rest } from "./port-host"
-import { farewell, settle } from "./settle"
-import { within } from "./within"
+import { putAway } from "./put-away"
+import { settle } from "./settle"
 
 export type Runner = {
   readonly pass: Pass
@@ -34,13 +35,9 @@ export type Runner = {
   wait(what: string | undefined): void
   readonly waiting: string | undefined
   returned(report: Report): void
+  /** Its host goes away, and what its child is at is not heard of any more. */
+  leave(left: NonNullable<Outcome["left"]>): void
 }
-
-const FAREWELL_MS = 1_500
-// While others are at work it waits for them, this often at the most.
-const FAREWELL_TURNS = 40
-// A child that was told to stop comes to rest in no time, unless its host hangs.
-const REST_MS = 5_000
 
 export type RunnerOptions = RunDeps & {
   /** Whether passes run in this process just now. */
@@ -83,6 +80,7 @@ export function createRunner(
     if (effect.type === "stop") return stop()
     if (effect.type === "prompt") return void prompt(effect.kind, effect.after)
     latest += 1
+    if (live.left) return void leftBehind(deps, live, effect.failure).then(outcome.resolve)
     void settle(deps, live, effect.failure)
       .then((result) => {
         outcome.resolve(result)
@@ -93,6 +91,8 @@ export function createRunner(
   }
 
   function stop() {
+    // It is the host itself that stops.
+    if (live.left) return
     const mine = latest
     halt(deps, live, () => open.has(mine) && (mine === latest || live.run.phase === "ended"))
   }
@@ -119,6 +119,7 @@ export function createRunner(
 
   /** Its child was being made when it ended. */
   async function late(session_id: string) {
+    if (live.left) return
     await deps.host.stop(session_id)
     if (live.run.phase === "ended") await leavePlace(deps, live)
   }
@@ -187,33 +188,12 @@ function seenFrom(live: Live, deps: RunDeps, { drive, changed, begin: first, out
       live.report ??= report
       drive({ type: "returned" })
     },
+    leave(left) {
+      if (live.run.phase === "ended") return
+      live.left = left
+      drive({ type: "cancel", failure: unfinished(live.pass) })
+    },
   }
-}
-
-/**
- * What a pass does when it has its outcome: gives its place back, and closes its transcript. That is only for readers and
- * must not slow the originator down; whoever goes on in the child's session has it done at once.
- */
-async function putAway(deps: RunnerOptions, live: Live, output: Outcome["output"], resting: Promise<unknown>) {
-  const { clock, closings } = deps
-  const { child_session_id } = live.pass
-  const left = leavePlace(deps, live)
-  const later = Promise.withResolvers<void>()
-  let unarm = () => {}
-  const wait = (turns: number) => {
-    unarm = clock.after(FAREWELL_MS, () => (turns > 1 && deps.busy() ? wait(turns - 1) : later.resolve()))
-  }
-  wait(FAREWELL_TURNS)
-  const closed = later.promise.then(() => farewell(deps, live.pass, output))
-  const all = async () => {
-    unarm()
-    later.resolve()
-    await Promise.allSettled([left, closed, within(clock, REST_MS, resting)])
-  }
-  if (child_session_id !== null) closings.set(child_session_id, all)
-  await Promise.allSettled([left, closed])
-  if (child_session_id !== null && closings.get(child_session_id) === all) closings.delete(child_session_id)
-  await closed
 }
 
 /**

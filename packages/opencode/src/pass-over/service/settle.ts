@@ -36,23 +36,26 @@ async function theirs(deps: RunDeps, pass: Pass): Promise<Outcome | undefined> {
 }
 
 /** What is written down of an outcome; of one that cannot be written down in any form, that it cannot. */
-function concluded(deps: RunDeps, facts: Facts, ours: Outcome): [Outcome, Settled | undefined] {
-  const mode = modeOf(facts.pass)
+function concluded(deps: RunDeps, live: Live, known: Facts, ours: Outcome): [Outcome, Settled | undefined] {
+  const { pass, left } = live
+  const facts = { ...known, pass }
+  // The tool call that waited for it goes with its host.
+  const mode = modeOf(left ? { ...pass, wait: false } : pass)
   try {
     return [ours, conclude(deps.ids, facts, ours, mode)]
   } catch (error) {
-    unmakeable(deps, facts.pass)(error)
+    unmakeable(deps, pass)(error)
     const less = unmade(facts, error)
     return [less, conclude(deps.ids, facts, less, mode)]
   }
 }
 
 /** Writes an outcome down. Whoever ended the pass first has the last word: then theirs is the outcome. */
-async function record(deps: RunDeps, live: Live, facts: Facts, made: Outcome): Promise<Outcome> {
+export async function record(deps: RunDeps, live: Live, facts: Facts, made: Outcome): Promise<Outcome> {
   let ours = made
   for (const wait of [...PAUSES_MS, 0]) {
     try {
-      const [outcome, input] = concluded(deps, { ...facts, pass: live.pass }, ours)
+      const [outcome, input] = concluded(deps, live, facts, ours)
       ours = outcome
       if (!input) return ours
       const result = await deps.store.settle(input)
@@ -89,7 +92,7 @@ export async function settle(deps: RunDeps, live: Live, failure: Failure | undef
 
 type Known = Pick<Facts, "above" | "messages" | "taken"> & { late?: boolean }
 
-function factsOf(deps: RunDeps, live: Live, failure: Failure | undefined, known: Known): Facts {
+export function factsOf(deps: RunDeps, live: Live, failure: Failure | undefined, known: Known): Facts {
   const at = deps.clock.now()
   return {
     pass: live.pass,

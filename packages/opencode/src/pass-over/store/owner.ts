@@ -1,7 +1,9 @@
-import { and, eq, inArray, notExists, sql } from "drizzle-orm"
+import { and, eq, inArray, isNull, ne, notExists, or, sql } from "drizzle-orm"
 import type { WorkArtifact } from "../domain/artifact"
 import type { OwnerID } from "../domain/id"
+import { KEEPS } from "../domain/gate"
 import type { Claimed, Outcome, Store } from "../service/port"
+import { GateTable } from "./gate.sql"
 import { lastSeen } from "./last-seen"
 import { holdArtifacts, insertArtifacts } from "./pass"
 import { AttemptTable, OwnerTable, PassOverRequestTable, ReturnContextTable, WorkOutputTable } from "./pass-over.sql"
@@ -10,20 +12,49 @@ import { OPEN, type Base } from "./statement"
 
 type Owners = Pick<Store, "enter" | "beat" | "owner" | "owners" | "leave" | "claim" | "unread" | "enrich">
 
-function openPasses({ db }: Base, owner_id: OwnerID, limit: number) {
+type Claiming = Parameters<Store["claim"]>[0]
+
+/** Those that no person is asked about, and those of projects in which whoever takes them can go on with them. */
+function takeable(db: Base["db"], directories: readonly string[]) {
+  const asked = db
+    .select({ id: GateTable.gate_id })
+    .from(GateTable)
+    .where(
+      and(
+        eq(GateTable.pass_over_id, PassOverRequestTable.id),
+        eq(GateTable.kind, "confirmation"),
+        inArray(GateTable.status, [...KEEPS]),
+        isNull(GateTable.time_acted),
+      ),
+    )
+  return or(
+    ne(ReturnContextTable.status, "initial"),
+    notExists(asked),
+    inArray(PassOverRequestTable.directory, [...directories]),
+  )
+}
+
+function openPasses({ db }: Base, { from, limit, waiting_in, only }: Claiming) {
   return db
     .select()
     .from(PassOverRequestTable)
     .innerJoin(ReturnContextTable, eq(ReturnContextTable.pass_over_id, PassOverRequestTable.id))
-    .where(and(eq(PassOverRequestTable.owner_id, owner_id), OPEN))
+    .where(
+      and(
+        eq(PassOverRequestTable.owner_id, from),
+        OPEN,
+        waiting_in && takeable(db, waiting_in),
+        only && inArray(PassOverRequestTable.id, [...only]),
+      ),
+    )
     .limit(limit)
     .all()
 }
 
 /** Takes over what an owner left. Only passes that are still its own: somebody else may be taking them too. */
-function claim(base: Base, input: Parameters<Store["claim"]>[0]): Claimed[] {
+function claim(base: Base, input: Claiming): Claimed[] {
   const { db, contents } = base
-  const rows = openPasses(base, input.from, input.limit)
+  const rows = openPasses(base, input)
   const ids = rows.map((row) => row.pass_over_requests.id)
   if (ids.length === 0) return []
   const seen = lastSeen(

@@ -93,7 +93,14 @@ async function reviewing(world: NestedWorld, session_id: string, directory: stri
   const ask = async ({ permission }: { permission: string }) => {
     if (permission !== "edit") throw new Error("a person says no")
   }
-  const context = { sessionID: session_id, agent: "scout", worktree: directory, directory, ask }
+  const context = {
+    sessionID: session_id,
+    agent: "scout",
+    worktree: directory,
+    directory,
+    ask,
+    abort: new AbortController().signal,
+  }
   const told = await passOverReviewTool(world.engine, world.project).execute(args, context as unknown as ToolContext)
   return typeof told === "string" ? told : told.output
 }

@@ -138,7 +138,9 @@ export async function observe(deps: RunDeps, live: Live): Promise<Observed | und
  * throws and is not waited for.
  */
 export async function leavePlace(deps: RunDeps, live: Live) {
-  const { workspace, pass } = live
+  const { workspace, pass, left } = live
+  // What its child has made there is read by whoever opens the project next.
+  if (left) return
   const { isolation } = valuesOf(pass)
   if (isolation !== "none") deps.workspaces?.expect()
   if (!workspace || !deps.workspaces) return
