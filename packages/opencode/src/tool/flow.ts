@@ -11,6 +11,7 @@ import { agentsOf } from "../pass-over/service/flow-plan"
 import { tellRun } from "../pass-over/service/flow-tell"
 import type { FlowRun } from "../pass-over/service/port-flow"
 import { tool } from "./answer"
+import { alive, headless } from "../identity"
 import { callerOf } from "./caller"
 import { permitted } from "./permitted"
 import description from "./flow.txt"
@@ -57,7 +58,8 @@ function shown(engine: Engine, project: Project, flows: Flows, of: { run: FlowRu
   }
 }
 
-type World = { engine: Engine; project: Project; flows: Flows }
+/** `short`: this opencode ends with its prompt, and whatever runs here then with it. */
+type World = { engine: Engine; project: Project; flows: Flows; short: boolean }
 
 /** Waits until a run rests. Who stops waiting does not stop the run: what it comes to is brought as a message. */
 async function waited(flows: Flows, run: FlowRun, context: ToolContext) {
@@ -142,25 +144,29 @@ async function start(world: World, args: z.infer<typeof FlowArgs>, context: Tool
   })
   if (!started.ok) return started.refusal
   const { run } = started
-  return args.wait === false && !ENDED.includes(run.status) ? begun(run) : watched(world, run, context, true)
+  const goesOn = args.wait === false && !world.short && !ENDED.includes(run.status)
+  return goesOn ? begun(run) : watched(world, run, context, true)
 }
 
-export const flowTool = (engine: Engine, project: Project, flows: Flows) =>
+export const flowTool = (engine: Engine, project: Project, flows: Flows, short = headless()) =>
   tool(
     {
       name: "flow",
       description: description.trim(),
       schema: FlowArgs,
       async run(args, context) {
-        const world = { engine, project, flows }
+        const world = { engine, project, flows, short }
+        const wait = short || (args.wait ?? true)
         if (args.action === "start") return start(world, args, context)
         const run = await mine(world, args.run, context)
         if ("code" in run) return run
-        if (args.action === "watch") return watched(world, run, context, args.wait ?? true)
+        // Where opencode goes on it is in hand already, or soon.
+        if (short) await flows.take(run.run_id, alive)
+        if (args.action === "watch") return watched(world, run, context, wait)
         const state = (await flows.state(run.run_id))?.state
         if (state && ENDED.includes(state.status)) return watched(world, run, context, false)
         const done = await flows.order(run.run_id, { type: "resume", actor: context.agent }, context.agent)
-        return done.ok ? watched(world, run, context, args.wait ?? true) : done.refusal
+        return done.ok ? watched(world, run, context, wait) : done.refusal
       },
     },
     engine.log,

@@ -17,6 +17,7 @@ import type { Outcome } from "../pass-over/service/port"
 import type { Runner } from "../pass-over/service/runner"
 import { whole } from "../pass-over/service/recover"
 import { MOST_AT_ONCE, sendMany } from "../pass-over/service/send-many"
+import { headless } from "../identity"
 import { callerOf } from "./caller"
 import { dialog } from "./dialog"
 import { permitted } from "./permitted"
@@ -80,7 +81,8 @@ const Shown = One.extend({ more: z.array(z.looseObject({})).optional().describe(
 
 type Args = z.output<typeof One>
 
-type World = { engine: Engine; project: Project; context: ToolContext }
+/** `short`: this opencode ends with its prompt, and whatever runs here then with it. */
+type World = { engine: Engine; project: Project; context: ToolContext; short: boolean }
 
 const marker = (pass: Pass, outcome?: Outcome) => ({
   pass_over: passOverMarker(pass),
@@ -88,8 +90,8 @@ const marker = (pass: Pass, outcome?: Outcome) => ({
   ...(outcome ? { pass_over_return: returnMarker(outcome.output) } : {}),
 })
 
-/** Waits for the outcome of a pass, and stops it when its originator is stopped. */
-async function outcomeOf({ engine, project, context }: World, runner: Runner): Promise<Outcome> {
+/** Waits until a pass has ended, and stops it when its originator is stopped. */
+async function ended({ context }: World, runner: Runner): Promise<Outcome> {
   const onAbort = () =>
     runner.input({
       type: "cancel",
@@ -100,6 +102,13 @@ async function outcomeOf({ engine, project, context }: World, runner: Runner): P
   const outcome = await runner.outcome
   // The host's signal fires after a normal end too; what happens then is not about this pass.
   context.abort.removeEventListener("abort", onAbort)
+  return outcome
+}
+
+/** The outcome of a pass, as its originator has it in the answer to its call. */
+async function outcomeOf(world: World, runner: Runner): Promise<Outcome> {
+  const { engine, project, context } = world
+  const outcome = await ended(world, runner)
   // Whoever opens the project next brings it.
   if (outcome.left) return { ...outcome, taken: true }
   // The host has given this call up and takes no answer for it any more.
@@ -147,9 +156,20 @@ const readable = (pass: Pass) => {
   return valuesOf(pass).auto_return ? " and its result" : ""
 }
 
+const readableNow = (pass: Pass) => (valuesOf(pass).auto_return ? " pass_over_read tells it." : "")
+
 const handed = (pass: Pass) => ({
   title: `${pass.subagent_id}: handed over`,
   output: `Handed over to ${pass.subagent_id} as pass ${pass.id}. ${comes(pass)} pass_over_read tells its state${readable(pass)}.`,
+  metadata: marker(pass),
+})
+
+const LAST = "opencode run ends with its prompt, so this was waited for."
+
+/** Nobody asked for its result, and all the same it has to end before this opencode does. */
+const recorded = (pass: Pass, { output, usage }: Outcome) => ({
+  title: headline(output, usage.cost),
+  output: `Pass ${pass.id} to ${pass.subagent_id} has ended: ${headline(output, usage.cost)}. ${LAST} No result was asked for: it is recorded.${readableNow(pass)}`,
   metadata: marker(pass),
 })
 
@@ -160,17 +180,31 @@ const callerIn = ({ project, context }: World, asked: readonly string[] = []): C
   surface: dialog(context, project.host),
 })
 
+/** Who ends soon waits for whatever it passes on. */
+const waited = ({ short }: World, ask: Args): Args => (short ? { ...ask, wait: true } : ask)
+
 async function one(world: World, args: Args): Promise<ToolResult | Refusal> {
   const { engine, project } = world
   const { refused, asked } = await allowed(world, [args])
   const no = refused.get(args.subagent)
   if (no) return no
-  const sent = await send(engine, project, callerIn(world, asked), args)
+  const sent = await send(engine, project, callerIn(world, asked), waited(world, args))
   if (!sent.ok) return sent.refusal
-  const { runner } = sent
-  if (!runner.pass.wait) return handed(runner.pass)
+  return answer(world, args, sent.runner)
+}
+
+/** What the originator reads of a pass that was sent. */
+async function answer(world: World, { wait }: Args, runner: Runner, among = 1) {
+  const { engine, short } = world
+  if (!runner.pass.wait && !short) return handed(runner.pass)
+  // The pass as it is when it has ended.
+  if (!runner.pass.wait) {
+    const outcome = await ended(world, runner)
+    return recorded(runner.pass, outcome)
+  }
   const outcome = await outcomeOf(world, runner)
-  return told(engine, runner.pass, outcome)
+  const all = told(engine, runner.pass, outcome, among)
+  return short && wait === false ? { ...all, output: `${LAST}\n${all.output}` } : all
 }
 
 /** One question for each agent, one after the other: a "no" to one of the host's questions answers all that are open. */
@@ -204,19 +238,21 @@ async function many(world: World, asks: readonly Args[]): Promise<ToolResult> {
   const { engine, project } = world
   const { refused, asked } = await allowed(world, asks)
   const permittedAsks = asks.filter(({ subagent }) => !refused.has(subagent))
-  const { sent } = await sendMany(engine, project, callerIn(world, asked), permittedAsks)
+  const { sent } = await sendMany(
+    engine,
+    project,
+    callerIn(world, asked),
+    permittedAsks.map((ask) => waited(world, ask)),
+  )
   const left = [...sent]
   const results = await Promise.all(
-    asks.map(async ({ subagent }): Promise<Told> => {
-      const no = refused.get(subagent)
+    asks.map(async (ask): Promise<Told> => {
+      const no = refused.get(ask.subagent)
       if (no) return notDone(no)
       const each = left.shift()
       if (!each) return notDone(refuse(PassOverErrorCode.SUBAGENT_CRASHED, "This pass could not be made."))
       if (!each.ok) return notDone(each.refusal)
-      const { runner } = each
-      if (!runner.pass.wait) return handed(runner.pass)
-      const outcome = await outcomeOf(world, runner)
-      return told(engine, runner.pass, outcome, asks.length)
+      return answer(world, ask, each.runner, asks.length)
     }),
   )
   const not = results.filter((each) => each.refused).length
@@ -230,7 +266,7 @@ async function many(world: World, asks: readonly Args[]): Promise<ToolResult> {
   }
 }
 
-export const passOverTool = (engine: Engine, project: Project) =>
+export const passOverTool = (engine: Engine, project: Project, short = headless()) =>
   tool(
     {
       name: "pass_over",
@@ -238,7 +274,7 @@ export const passOverTool = (engine: Engine, project: Project) =>
       schema: PassOverArgs,
       shown: Shown,
       async run({ more: further, ...first }, context) {
-        const world = { engine, project, context }
+        const world = { engine, project, context, short }
         if (!further) return one(world, first)
         // Only one can continue a pass.
         const above = { ...first, continue: undefined }

@@ -5,6 +5,7 @@ import type { Project } from "../../../src/pass-over/service/engine"
 import { createFlows } from "../../../src/pass-over/service/flow"
 import { answerGate } from "../../../src/pass-over/service/gate"
 import { recover, resume, resumeLeft } from "../../../src/pass-over/service/recover"
+import { passOverTool } from "../../../src/tool/pass-over"
 import { dialog } from "../../../src/tool/dialog"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld, type EngineWorldOptions } from "../support/engine"
@@ -270,5 +271,50 @@ describe("what nobody looks after any more", () => {
     using second = createEngineWorld({ owner: "2", seed: 1_000, store: engine.store })
     await resumeLeft(second.engine, { ...project, host: second.host }, alone)
     expect(second.host.delivered).toEqual([])
+  })
+})
+
+describe("an opencode that ends with its prompt", () => {
+  async function answer(world: EngineWorld, args: Record<string, unknown>) {
+    const found = {} as { output?: string }
+    const context = {
+      sessionID: "ses_root",
+      messageID: "msg_1",
+      callID: `call_${args.objective}`,
+      agent: "alice",
+      directory: "/project",
+      worktree: "/project",
+      abort: new AbortController().signal,
+      metadata: () => {},
+      ask: async () => {},
+    }
+    const tool = passOverTool(world.engine, world.project, true)
+    void tool.execute(args, context as unknown as ToolContext).then((told) => {
+      found.output = typeof told === "string" ? told : told.output
+    })
+    await settle(20)
+    expect(found.output).toBeUndefined()
+    await world.clock.until(() => found.output !== undefined)
+    return found.output!
+  }
+
+  const ASK = { subagent: "audit", objective: "Review it", reason: "code_review" }
+
+  test("waits for its passes, asked to or not: nobody would be there to bring what they come to", async () => {
+    using world = createEngineWorld()
+    world.host.script("audit", async (child) => {
+      await child.wait(3_000)
+      await child.return(VERDICT)
+      child.step()
+    })
+    const told = await answer(world, { ...ASK, wait: false })
+    expect(told).toStartWith("opencode run ends with its prompt, so this was waited for.")
+    expect(told).toContain(VERDICT.decision_reason)
+    expect(told).not.toContain("comes as a message")
+    const recorded = await answer(world, { ...ASK, objective: "And that", return_required: false })
+    expect(recorded).toContain("has ended: ")
+    expect(recorded).not.toContain(VERDICT.decision_reason)
+    await settle(20)
+    expect(world.host.delivered).toEqual([])
   })
 })

@@ -109,7 +109,7 @@ test("what runs when the instance goes has ended with its opencode, and comes as
   aside.open()
 })
 
-test("opencode run leaves alone what waits for a person", async () => {
+test("opencode run waits for what it passes on, and leaves alone what waits for a person", async () => {
   const { model, server, store, box } = held.world
   box.write(".opencode/pass-over.json", JSON.stringify({ pairs: { "alice->audit": { require_confirmation: true } } }))
   const killed = await box.serve()
@@ -117,7 +117,8 @@ test("opencode run leaves alone what waits for a person", async () => {
     agents: {
       alice: [to("audit", "Confirmed")],
       audit: [back],
-      build: [say("Hello.")],
+      build: [to("scout", "Not waited for", { wait: false }), answerOf],
+      scout: [back],
     },
   })
   await server.stop()
@@ -131,7 +132,8 @@ test("opencode run leaves alone what waits for a person", async () => {
   const before = await newest(data!.id)
 
   const ran = await box.run({ prompt: "Go", agent: "build" })
-  expect(ran.stdout).toContain("Hello.")
+  expect(ran.stdout).toContain("opencode run ends with its prompt, so this was waited for.")
+  expect(ran.stdout).toContain("scout: approved")
   expect(await store.find(before.id)).toMatchObject({ status: "initial", owner_id: before.owner_id })
 
   const later = await box.serve()
