@@ -11,8 +11,11 @@ setDefaultTimeout(120_000)
 const held = {} as { world: World }
 
 const OPEN = { "*": "allow" }
+const PASSES_ON = { pairs: { "wren->audit": {} } }
 beforeAll(async () => {
   held.world = await createWorld({
+    // Who passes work on is seen when opencode makes its instance.
+    preferences: PASSES_ON,
     config: { agent: { wren: { mode: "subagent", description: "Does", prompt: "You do.", permission: OPEN } } },
     files: { "long.txt": "a line of text\n".repeat(2_000) },
   })
@@ -92,16 +95,17 @@ describe("who may pass to whom", () => {
     )
     const told: string[] = []
     const after = (request: ModelRequest) => (told.push(request.result("pass_over") ?? ""), back())
-    const preferences = { pairs: { "wren->audit": {} } }
+    // In the instance that began with it, and not in one of a tree that an earlier pass has left.
+    const at = (max_chain_depth: number) => ({ ...PASSES_ON, defaults: { isolation: "none", max_chain_depth } })
     const below = { audit: [back()] }
     await pass({
       child: [shown(nested), after],
-      preferences: { ...preferences, defaults: { max_chain_depth: 3 } },
+      preferences: at(3),
       below,
     })
-    await pass({ child: [shown(back())], preferences: { ...preferences, defaults: { max_chain_depth: 2 } } })
+    await pass({ child: [shown(back())], preferences: at(2) })
     const own = { ask: { override: { max_chain_depth: 2 } } }
-    await pass({ child: [shown(back())], preferences: { ...preferences, defaults: { max_chain_depth: 3 } }, ...own })
+    await pass({ child: [shown(back())], preferences: at(3), ...own })
     expect(told).toEqual([expect.stringContaining("audit: approved")])
     // At the end of the chain the tool is not even shown.
     expect(seen).toEqual([true, false, false])
