@@ -24,6 +24,7 @@ const SUITES: readonly Suite[] = [
   { name: "the panel's decisions", cwd: "packages/app", args: ["./test/view"] },
   // Each in a process of its own: a browser, a server and an opencode are enough for one.
   { name: "the panel in Chromium", cwd: "packages/app", args: ["./test/browser/panel.test.ts"] },
+  { name: "changes in the panel", cwd: "packages/app", args: ["./test/browser/changes.test.ts"] },
   { name: "the hand in the panel", cwd: "packages/app", args: ["./test/browser/hand.test.ts"] },
   { name: "the panel and the real opencode", cwd: "packages/app", args: ["./test/browser/real.test.ts"] },
   { name: "the panel and hostile text", cwd: "packages/app", args: ["./test/browser/hostile.test.ts"] },
