@@ -280,7 +280,7 @@ describe("an opencode that ends with its prompt", () => {
     const context = {
       sessionID: "ses_root",
       messageID: "msg_1",
-      callID: `call_${args.objective}`,
+      callID: `call_${String(args.objective)}`,
       agent: "alice",
       directory: "/project",
       worktree: "/project",
