@@ -20,7 +20,9 @@ export function createAgentShells() {
   return {
     begins({ tool, sessionID, callID }: Call) {
       if (!SHELLS.includes(tool)) return
-      if (calls.size >= MOST) calls.clear()
+      // The oldest goes: those that are at work just now keep their marks.
+      const [oldest] = calls
+      if (calls.size >= MOST && oldest !== undefined) calls.delete(oldest)
       calls.add(`${sessionID} ${callID}`)
     },
     mark({ sessionID, callID }: Shell, env: Record<string, string>) {

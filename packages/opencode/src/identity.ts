@@ -36,13 +36,13 @@ function known(): string | null {
 // it knows the command: `opencode --continue run` is no run.
 const ALONE = /^(?:--|--print-logs|--pure|--help|--version|-[hv]+|--no-.*|.*=.*)$/
 
-/** `opencode run` answers every question of its own with no: nobody sits before it. */
+/** `opencode run`, and `github run` in an action, answer every question of their own with no: nobody sits before them. */
 export function headless(argv: readonly string[] = process.argv): boolean {
   const [first = "", ...rest] = argv.slice(1)
   // A program that was compiled has the path of its script there.
   const words = /[\\/]/.test(first) ? rest : [first, ...rest]
   const at = words.findIndex((word, place) => !word.startsWith("-") && !takesWord(words[place - 1]))
-  return words[at] === "run"
+  return words[at] === "run" || (words[at] === "github" && words[at + 1] === "run")
 }
 
 const takesWord = (option: string | undefined) => option?.startsWith("-") === true && !ALONE.test(option)

@@ -1,7 +1,7 @@
 import type { Hooks, PluginInput, PluginOptions } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
-import { createAgentShells } from "./agent-shell"
 import { fileURLToPath } from "node:url"
+import { createAgentShells } from "./agent-shell"
 import { createDoor, tell } from "./door"
 import { takeSeat } from "./seat"
 

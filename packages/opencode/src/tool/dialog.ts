@@ -30,8 +30,7 @@ async function ask({ context, host, signal }: Asking, gate: Gate): Promise<GateA
     if (signal.aborted) return undefined
     return { verdict: "approve", note: null, by: "the user", surface: "opencode" }
   } catch (error) {
-    // Answered elsewhere: the rejection is our own, from taking the question off the screen. Where the host has stopped
-    // the call, as when it ends, nobody has said anything.
+    // Answered elsewhere meanwhile. Where the host has stopped the call, as when it ends, nobody has said anything.
     if (signal.aborted || context.abort.aborted) return undefined
     return { verdict: "reject", note: feedback(error), by: "the user", surface: "opencode" }
   }

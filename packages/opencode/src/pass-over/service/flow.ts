@@ -90,7 +90,8 @@ async function start(hands: Hands, wanted: StartFlow): Promise<Started> {
   const refusal = stranger ?? (await wanted.permit?.(planned.plan))
   if (refusal) return { ok: false, refusal }
   const run = await begin(hands, newFlowRun(hands, planned.plan, wanted))
-  if (run.owner_id !== NOBODY) await hold(hands, run, true)
+  // One that has nothing to do is over before anybody could take it in hand.
+  if (run.owner_id !== NOBODY && !ENDED.includes(run.status)) await hold(hands, run, true)
   return { ok: true, run }
 }
 
@@ -104,7 +105,8 @@ async function begin(hands: Hands, made: FlowRun, before?: number): Promise<Flow
   const run = { ...made, plan: { ...made.plan, first_handoff } }
   const entry = { seq: 1, at: run.time_created, input: { type: "start" as const } }
   const first = advance(run.plan, newRun(run.inputs), entry.input, entry.at)
-  const begun: FlowRun = { ...run, status: first.state.status }
+  const { status } = first.state
+  const begun: FlowRun = { ...run, status, time_ended: ENDED.includes(status) ? entry.at : null }
   const event = flowEvent(begun, first.state, "flow.started", entry.at)
   if (await engine.store.startRun({ run: begun, entry, event })) return begun
   return begin(hands, made, first_handoff)

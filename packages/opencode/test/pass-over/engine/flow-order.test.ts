@@ -104,3 +104,14 @@ describe("a sub-flow is called as its step is in the file", () => {
     expect(await refusal(retry(made, run, "sup"))).toBe('There is no step "sup". Did you mean "sub"?')
   })
 })
+
+test("a run that has nothing to do is over at once, and is kept in nobody's hands", async () => {
+  using made = scene(
+    'name: x\ninputs: { word: {} }\nsteps:\n  - { id: a, agent: scout, objective: One, when: inputs.word == "go" }\n',
+  )
+  const run = await made.run("x", { word: "stay" })
+  expect(run).toMatchObject({ status: "completed", time_ended: expect.any(Number) })
+  expect(await made.flows.state(run.run_id)).toMatchObject({ state: { status: "completed" } })
+  expect(await made.flows.rest(run.run_id)).toMatchObject({ status: "completed" })
+  expect(agents(made)).toEqual([])
+})

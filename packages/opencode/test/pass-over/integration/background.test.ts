@@ -4,6 +4,7 @@ import { order } from "../../../src/pass-over/service/command"
 import type { PassID } from "../../../src/pass-over/domain/id"
 import { createEngineWorld } from "../support/engine"
 import { createWorld, endWorld, toolCalls, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(120_000)
 
@@ -18,15 +19,6 @@ afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
 const later = (objective: string, more: Record<string, unknown> = {}) =>
   call("pass_over", { subagent: "audit", objective, reason: "code_review", wait: false, ...more })
 const back = (decision_reason = "It is right.") => call("pass_over_return", { decision: "approved", decision_reason })
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 400; left > 0; left -= 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(50)
-  }
-  throw new Error(`${what} did not come`)
-}
 
 const messagesOf = async (sessionID: string, server = held.world.server) =>
   (await server.client.session.messages({ sessionID })).data ?? []

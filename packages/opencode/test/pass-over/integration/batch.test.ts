@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { call, gate, hold, repeat, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { createWorld, endWorld, storeOf, toolCalls, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(120_000)
 
@@ -31,15 +32,6 @@ const back = (request: ModelRequest) =>
     decision: "approved",
     decision_reason: `The ${which(request)} part holds.`,
   })
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 400; left > 0; left -= 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(50)
-  }
-  throw new Error(`${what} did not come`)
-}
 
 const messagesOf = async (sessionID: string, server = held.world.server) =>
   (await server.client.session.messages({ sessionID })).data ?? []

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test"
 import { call, createModel, createSandbox, type Model, type Sandbox } from "@pass-over/rehearsal"
-import { eventually, passOver } from "../support/launcher"
+import { passOver } from "../support/launcher"
+import { until } from "../support/until"
 import { plugin, storeOf } from "../support/opencode"
 
 setDefaultTimeout(120_000)
@@ -42,7 +43,7 @@ test("a flow that is started from a shell gets an opencode, which goes while a p
   expect(carried).toBe(true)
   using store = Object.assign(storeOf(box), { [Symbol.dispose]: () => store.close() })
   const stands = (status: string) =>
-    eventually(async () => ((await store.run(run_id))?.status === status ? true : undefined), `a run that is ${status}`)
+    until(`a run that is ${status}`, async () => ((await store.run(run_id))?.status === status ? true : undefined))
   await stands("waiting")
   expect(await box.leftovers(20_000)).toEqual([])
   const [gate] = await store.gates({ run_id, status: ["pending"] })

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 
 import { call, say, type ModelRequest } from "@pass-over/rehearsal"
 import { passOver } from "../support/launcher"
 import { createWorld, endWorld, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(120_000)
 
@@ -12,15 +13,6 @@ beforeAll(async () => {
 })
 afterEach(() => held.world.model.verify())
 afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 400; left > 0; left -= 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(50)
-  }
-  throw new Error(`${what} did not come`)
-}
 
 const checked = (overall_passed: boolean) => ({
   checks: {},

@@ -5,6 +5,7 @@ import { order } from "../../../src/pass-over/service/command"
 import { answerGate } from "../../../src/pass-over/service/gate"
 import { createEngineWorld } from "../support/engine"
 import { createWorld, endWorld, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(120_000)
 
@@ -20,15 +21,6 @@ const to = (subagent: string, objective: string, more: Record<string, unknown> =
   call("pass_over", { subagent, objective, reason: "test", ...more })
 const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
 const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 400; left > 0; left -= 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(50)
-  }
-  throw new Error(`${what} did not come`)
-}
 
 const session = async () => (await held.world.server.client.session.create()).data!.id
 

@@ -3,7 +3,8 @@ import { cpSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { call, createModel, createSandbox, type Model, type Sandbox } from "@pass-over/rehearsal"
 import { findServer } from "../../../src/server/client"
-import { eventually, passOver } from "../support/launcher"
+import { passOver } from "../support/launcher"
+import { until } from "../support/until"
 import { databaseOf, plugin, storeOf } from "../support/opencode"
 import { somethingLeft } from "../../../src/left"
 
@@ -36,7 +37,7 @@ describe("a pass that is started from a shell", () => {
     const { model, box } = held
     const server = await box.serve()
     await server.client.app.agents()
-    await eventually(async () => somethingLeft(databaseOf(box)) || undefined, "opencode among the owners")
+    await until("opencode among the owners", async () => somethingLeft(databaseOf(box)) || undefined)
     model.play({ agents: { audit: call("pass_over_return", REJECTED) } })
     const ran = await passOver(box, "run", "audit", "Review src/total.ts", "--files", "src/total.ts", "--json")
     expect([ran.err, ran.code]).toEqual(["", 10])
@@ -56,7 +57,7 @@ describe("a pass that is started from a shell", () => {
     const { box } = held
     const server = await box.serve()
     await server.client.app.agents()
-    await eventually(async () => somethingLeft(databaseOf(box)) || undefined, "opencode among the owners")
+    await until("opencode among the owners", async () => somethingLeft(databaseOf(box)) || undefined)
     for (const [model, said] of [
       ["rehearsal/scrpt", "opencode has no model rehearsal/scrpt; did you mean rehearsal/script?"],
       ["nobody/at-all", "opencode has no model nobody/at-all; opencode models lists those that it has"],
@@ -112,10 +113,10 @@ describe("a pass that is started from a shell", () => {
     model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })
     const server = await box.serve()
     await server.client.app.agents()
-    const outcome = await eventually(async () => {
+    const outcome = await until("the outcome", async () => {
       const order = await store.start(start_id)
       return order?.pass_over_id ? store.outcome(order.pass_over_id) : undefined
-    }, "the outcome")
+    })
     expect(outcome.output.summary.decision).toBe("approved")
     expect(await store.list({})).toHaveLength(1)
     store.close()
@@ -134,10 +135,10 @@ test("a pass is started over HTTP with curl, and its record is read as the guide
   const { model, box } = held
   model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })
   const serve = passOver(box, "serve", "--json")
-  const url = await eventually(async () => {
+  const url = await until("the server", async () => {
     const server = await findServer(join(box.data, "opencode/pass-over"))
     return server?.url
-  }, "the server")
+  })
   const secret = (await Bun.file(join(box.data, "opencode/pass-over/secret")).text()).trim()
   type Said = {
     start_id: string
@@ -154,12 +155,12 @@ test("a pass is started over HTTP with curl, and its record is read as the guide
   const json = ["-H", "Content-Type: application/json", "--data", body]
   const started = await curl("-X", "POST", `${url}/api/pass-over`, ...json)
   expect(started).toMatchObject({ subagent: "audit", refusal: null })
-  const pass = await eventually(async () => {
+  const pass = await until("the outcome", async () => {
     const { pass_over_id } = await curl(`${url}/api/pass-over/starts/${started.start_id}`)
     if (!pass_over_id) return undefined
     const found = await curl(`${url}/api/pass-over/${pass_over_id}`)
     return found.output ? found.pass : undefined
-  }, "the outcome")
+  })
   const audit = await curl(
     "-X",
     "GET",
@@ -180,7 +181,7 @@ test("with the plugin's option serve, opencode's start brings the API and the pa
   const server = await box.serve()
   await server.client.app.agents()
   const folder = join(box.data, "opencode/pass-over")
-  const found = await eventually(() => findServer(folder), "the server")
+  const found = await until("the server", () => findServer(folder))
   expect((await fetch(`${found.url}/api/pass-over/health`)).status).toBe(401)
   expect((await fetch(found.url)).headers.get("content-type")).toContain("text/html")
   await server.stop()
@@ -200,7 +201,7 @@ test("of two copies of the plugin one is at work, and the user is told where bot
   const { properties } = await events.until("tui.toast.show")
   expect(properties.message).toContain("Pass Over is loaded twice")
   expect(properties.message).toContain(join(copy, "server.js"))
-  await eventually(async () => somethingLeft(databaseOf(box)) || undefined, "opencode among the owners")
+  await until("opencode among the owners", async () => somethingLeft(databaseOf(box)) || undefined)
   for (const objective of ["One", "Two", "Three"]) {
     model.play({ agents: { audit: call("pass_over_return", { decision: "approved" }) } })
     expect((await passOver(box, "run", "audit", objective)).code).toBe(0)

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { call, fault, say, type ModelRequest } from "@pass-over/rehearsal"
 import { createWorld, endWorld, type World } from "../support/opencode"
-import { eventually } from "../support/launcher"
+import { until } from "../support/until"
 
 setDefaultTimeout(120_000)
 
@@ -293,7 +293,7 @@ describe("what is written down", () => {
   test("log_directory and log_all_passes", async () => {
     const folder = ".opencode/records"
     const on = await pass({ preferences: { audit: { log_directory: folder } } })
-    await eventually(async () => lines(folder, on.session) || undefined, "the lines in their file")
+    await until("the lines in their file", async () => lines(folder, on.session) || undefined)
     const off = await pass({ preferences: { audit: { log_directory: folder, log_all_passes: false } } })
     await Bun.sleep(1_500)
     expect(lines(folder, off.session)).toBe(false)

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { call, say, type ModelRequest } from "@pass-over/rehearsal"
 import type { Gate } from "../../../src/pass-over/domain/gate"
-import { eventually, passOver } from "../support/launcher"
+import { passOver } from "../support/launcher"
+import { until } from "../support/until"
 import { createWorld, endWorld, type World } from "../support/opencode"
 
 setDefaultTimeout(90_000)
@@ -27,10 +28,10 @@ const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "
 const use = (text: string) => held.world.box.write(".opencode/pass-over.json", text)
 
 const asked = (kind: string) =>
-  eventually(async () => {
+  until(`a question of kind ${kind}`, async () => {
     const { gates } = (await passOver(held.world.box, "inbox", "--json")).json() as { gates: Gate[] }
     return gates.find((gate) => gate.kind === kind)
-  }, `a question of kind ${kind}`)
+  })
 
 test("the example loads as it stands: alice's pass waits for a yes, and scout's to audit is refused with its reason", async () => {
   const { model, server, box } = held.world
@@ -50,12 +51,12 @@ test("the example loads as it stands: alice's pass waits for a yes, and scout's 
   const approved = await passOver(box, "approve", gate.gate_id, "go on")
   expect(approved).toMatchObject({ code: 0, err: "" })
   // The example holds results back as well; what came is let through by the same inbox.
-  const delivery = eventually(
+  const delivery = until(
+    "a held result",
     async () => {
       const { gates } = (await passOver(box, "inbox", "--json")).json() as { gates: Gate[] }
       return gates.find((one) => one.kind === "delivery")
     },
-    "a held result",
     3_000,
   ).catch(() => undefined)
   await turn

@@ -8,6 +8,7 @@ import { broken } from "../proof/laws"
 import { PATIENCE_MS, report, scale } from "../proof/scale"
 import { connect } from "../support/database"
 import { createWorld, databaseOf, endWorld, toolCalls, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -77,15 +78,6 @@ const MOMENTS: Record<string, Moment> = {
     status: "completed",
     kept: ["finding", "tool_result"],
   },
-}
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 200; left > 0; left -= 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(50)
-  }
-  throw new Error(`${what} did not come`)
 }
 
 /** Kills opencode with a pass at a moment of its life, so many milliseconds later, and starts it again. */

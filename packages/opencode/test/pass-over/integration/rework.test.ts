@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { call, createModel, createSandbox, gate, hold, reply, say, type ModelRequest } from "@pass-over/rehearsal"
-import { eventually, passOver } from "../support/launcher"
+import { passOver } from "../support/launcher"
+import { until } from "../support/until"
 import { createWorld, endWorld, plugin, storeOf, toolCalls, type World } from "../support/opencode"
 
 setDefaultTimeout(120_000)
@@ -45,10 +46,10 @@ const brought = async (sessionID: string) =>
   )
 
 const ended = (id: string) =>
-  eventually(async () => {
+  until("the end of the pass", async () => {
     const found = await held.world.store.find(id as never)
     return found?.status === "processed" ? found : undefined
-  }, "the end of the pass")
+  })
 
 test("what a person declines goes back to the child in its own session; the whole comes back to the originator, once", async () => {
   const { model, server, box, store } = held.world
@@ -103,7 +104,7 @@ test("what a person declines goes back to the child in its own session; the whol
   expect(after).toContain("of the user")
 
   // The originator reads that it is being done, and then has the result as a message, once.
-  await eventually(async () => (model.requests({ agent: "alice" }).length >= 3 ? true : undefined), "alice")
+  await until("alice", async () => (model.requests({ agent: "alice" }).length >= 3 ? true : undefined))
   await Bun.sleep(1_000)
   const texts = await brought(answer.sessionID)
   expect(texts.filter((text) => text.includes("does it again in its own session"))).toHaveLength(1)
@@ -123,11 +124,11 @@ test("what a person declines goes back to the child in its own session; the whol
   expect(box.read("a.txt")).toBe(LINES.replace("line 3\n", "line three\n"))
   expect(box.read("b.txt")).toBe(LINES.replace("line 5\n", "line five\n"))
   // Its transcript shows both ends.
-  const closed = await eventually(async () => {
+  const closed = await until("the farewell", async () => {
     const texts = await brought(first!.child_session_id!)
     const said = texts.filter((text) => text.startsWith("returned to alice"))
     return said.length > 1 ? said : undefined
-  }, "the farewell")
+  })
   expect(closed).toEqual(["returned to alice: needs_modification", "returned to alice: approved"])
 })
 
@@ -181,21 +182,21 @@ test("where the child is gone the originator goes on, and knows why", async () =
   })
   const answer = await server.prompt({ agent: "alice", text: "Go." })
   const [first] = await store.list({ session_id: answer.sessionID })
-  await eventually(async () => {
+  await until("the farewell", async () => {
     const texts = await brought(first!.child_session_id!)
     return texts.some((text) => text.startsWith("returned to alice")) ? true : undefined
-  }, "the farewell")
+  })
   await server.client.session.delete({ sessionID: first!.child_session_id! })
   const sent = await passOver(box, "review", first!.id, "--reject", "a.txt", "--reason", "no", "--rework")
   expect(sent.out).toContain(`The session of audit in pass ${first!.id} is not there any more.`)
   expect(sent.out).toContain("alice was told, and goes on with it.")
-  await eventually(async () => (model.requests({ agent: "alice" }).length >= 3 ? true : undefined), "alice")
+  await until("alice", async () => (model.requests({ agent: "alice" }).length >= 3 ? true : undefined))
   expect(model.requests({ agent: "alice" }).at(-1)?.user).toContain("a.txt: no")
   expect(await store.list({ session_id: answer.sessionID })).toHaveLength(1)
-  await eventually(async () => {
+  await until("rest", async () => {
     const status = (await server.client.session.status()).data ?? {}
     return (status[answer.sessionID]?.type ?? "idle") === "idle" ? true : undefined
-  }, "rest")
+  })
 })
 
 test("days later, with no opencode open, one is started: the tree is made again in its place, and the child goes on", async () => {
@@ -222,7 +223,7 @@ test("days later, with no opencode open, one is started: the tree is made again 
   const store = storeOf(box)
   const [first] = await store.list({ session_id: answer.sessionID })
   await server.client.instance.dispose()
-  await eventually(async () => ((await store.worktrees()).length === 0 ? true : undefined), "the trees to go")
+  await until("the trees to go", async () => ((await store.worktrees()).length === 0 ? true : undefined))
   await server.stop()
   expect(await box.leftovers(5_000)).toEqual([])
 
@@ -230,14 +231,14 @@ test("days later, with no opencode open, one is started: the tree is made again 
   const sent = await passOver(box, "review", first!.id, ...words)
   expect([sent.err, sent.code]).toEqual(["", 0])
   expect(sent.out).toContain("audit does it again in its own session")
-  const second = await eventually(async () => {
+  const second = await until("the end of the pass", async () => {
     const found = (await store.list({ session_id: answer.sessionID })).at(1)
     return found?.status === "processed" ? found : undefined
-  }, "the end of the pass")
+  })
   expect(second).toMatchObject({ continues_pass_id: first?.id, child_session_id: first?.child_session_id })
   expect(places[1]).toBe(places[0] ?? "")
   expect(places[0]).toContain("/trees/")
-  await eventually(async () => (model.requests({ agent: "alice" }).length >= 3 ? true : undefined), "alice")
+  await until("alice", async () => (model.requests({ agent: "alice" }).length >= 3 ? true : undefined))
   // It goes when there is nothing left for it to do, and leaves nothing.
   expect(await box.leftovers(20_000)).toEqual([])
   expect((await passOver(box, "apply", second.id, "--all")).code).toBe(0)
@@ -270,11 +271,11 @@ test("opencode killed while a child goes on: what it did since is the result, wi
   const next = await box.serve()
   await next.client.app.agents()
   const store = storeOf(box)
-  const outcome = await eventually(async () => {
+  const outcome = await until("the outcome", async () => {
     const [, second] = await store.list({})
     const found = second && (await store.outcome(second.id))
     return found?.transcript === "read" ? { ...found, pass: second } : undefined
-  }, "the outcome")
+  })
   expect(outcome.error_code).toBe("E011")
   const of = (type: string) => outcome.output.artifacts.filter((artifact) => artifact.type === type)
   expect(JSON.stringify(of("tool_result").map((artifact) => "input" in artifact && artifact.input))).toContain("nine")

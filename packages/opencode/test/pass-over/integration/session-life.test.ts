@@ -4,6 +4,7 @@ import type { Pass } from "../../../src/pass-over/domain/pass"
 import { broken } from "../proof/laws"
 import { connect } from "../support/database"
 import { createWorld, databaseOf, endWorld, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(120_000)
 
@@ -20,15 +21,6 @@ const to = (subagent: string, objective: string, more: Record<string, unknown> =
 const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
 const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
 const todo = call("todowrite", { todos: [] })
-
-async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let left = 400; left > 0; left -= 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(50)
-  }
-  throw new Error(`${what} did not come`)
-}
 
 const ended = (pass: Pass) =>
   until("its end", async () => {

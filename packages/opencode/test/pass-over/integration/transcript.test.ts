@@ -5,7 +5,8 @@ import type { Pass } from "../../../src/pass-over/domain/pass"
 import { transcriptItem, type TranscriptItem } from "../../../src/pass-over/domain/transcript"
 import { inOrder } from "../../../src/pass-over/domain/transcript-order"
 import { readTranscript } from "../../../src/pass-over/service/transcript"
-import { eventually, passOver } from "../support/launcher"
+import { passOver } from "../support/launcher"
+import { until } from "../support/until"
 import { createWorld, endWorld, type World } from "../support/opencode"
 
 setDefaultTimeout(90_000)
@@ -33,10 +34,10 @@ const line = (item: TranscriptItem) =>
   item.kind === "tool" ? item.tool : `${item.kind}: ${item.text.split("\n")[0]?.slice(0, 44)}`
 
 const soon = (objective: string, count: number) =>
-  eventually(async () => {
+  until(`${count} lines of the transcript`, async () => {
     const found = await lines(await about(objective))
     return found.length >= count ? found : undefined
-  }, `${count} lines of the transcript`)
+  })
 
 test("a child is heard while it works: what it is told, thinks, says and does, in that order, and a person as well", async () => {
   const { model, server, box } = held.world
@@ -122,7 +123,7 @@ test("it is there when the opencode that ran it was killed", async () => {
   })
   void server.prompt({ agent: "alice", text: "Go." }).catch(() => {})
   const asked = async () => (model.requests({ agent: "audit" }).length >= 2 ? true : undefined)
-  await eventually(asked, "its second step")
+  await until("its second step", asked)
   const before = await soon("Is it dead?", 3)
   const pass = await about("Is it dead?")
   await server.kill()
@@ -133,9 +134,8 @@ test("it is there when the opencode that ran it was killed", async () => {
   const next = await box.serve()
   held.world.server = next
   await next.client.app.agents()
-  await eventually(
-    async () => ((await held.world.store.outcome(pass!.id))?.transcript === "read" ? true : undefined),
-    "the outcome",
+  await until("the outcome", async () =>
+    (await held.world.store.outcome(pass!.id))?.transcript === "read" ? true : undefined,
   )
   await Bun.sleep(500)
   // Read once more out of its session, and nothing of it twice.

@@ -15,14 +15,3 @@ export async function passOver(box: Sandbox, ...argv: string[]): Promise<Launche
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return { code: await child.exited, out, err, json: () => JSON.parse(out) as unknown }
 }
-
-/** Asks until a command has something to say about it. */
-export async function eventually<T>(ask: () => Promise<T | undefined>, what: string, patience_ms = 20_000): Promise<T> {
-  const until = performance.now() + patience_ms
-  for (;;) {
-    const found = await ask()
-    if (found !== undefined) return found
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`)
-    await Bun.sleep(100)
-  }
-}
