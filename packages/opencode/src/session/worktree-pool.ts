@@ -87,6 +87,8 @@ export type Pool = Standings & {
   /** Trees that are being filled for somebody. */
   filling: Set<string>
   ordered: ReturnType<typeof inOrder>
+  /** Its project has been let go of: what is given back from now on is kept for nobody. */
+  closed: boolean
 }
 
 /** The row of a tree that is ours now, and whether the tree is still to be made. */
@@ -157,25 +159,32 @@ export async function release(pool: Pool, mine: Home, workspace: Workspace) {
   }
   const idle = { ...slot.row, pass_over_id: null, time_used: now() }
   if (!(await store.takeWorktree(idle, slot.row))) return
+  if (pool.closed) return dropIdle(pool, mine, idle)
   retire(pool, mine, idle)
 }
 
 /** Lets go of an empty tree when nobody has needed it for a while. */
 function retire(pool: Pool, mine: Home, idle: Worktree) {
   const { slots, timers } = pool
-  const { store, now, log } = pool.options
   const wait = slots.size + timers.size === 0 ? LAST_IDLE_MS : IDLE_MS
   const timer = setTimeout(() => {
     timers.delete(idle.directory)
     // Who goes on in it takes it within the time that its own start takes.
     if (pool.promised.has(idle.directory)) return retire(pool, mine, idle)
-    void store
-      .takeWorktree({ ...idle, time_used: now() }, idle)
-      .then((taken) => (taken ? drop(pool, mine, idle) : undefined))
-      .catch((error: unknown) => log("warn", "an idle tree could not be removed", { error: String(error) }))
+    void dropIdle(pool, mine, idle)
   }, wait)
   timer.unref()
   timers.set(idle.directory, timer)
+}
+
+/** Removes an empty tree, unless somebody has taken it. */
+async function dropIdle(pool: Pool, mine: Home, idle: Worktree) {
+  const { store, now, log } = pool.options
+  try {
+    if (await store.takeWorktree({ ...idle, time_used: now() }, idle)) await drop(pool, mine, idle)
+  } catch (error) {
+    log("warn", "an idle tree could not be removed", { error: String(error) })
+  }
 }
 
 /** Makes trees ready while nothing goes on. */

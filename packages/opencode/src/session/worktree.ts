@@ -184,6 +184,7 @@ function createTrees(trees: Trees): Workspaces {
     expect: () => warmer.expect(),
 
     async close() {
+      pool.closed = true
       await warmer.stop()
       if (!trees.opened()) return
       const mine = await known()
@@ -202,6 +203,7 @@ export function createWorkspaces(options: WorktreeOptions): Workspaces {
     timers: new Map(),
     filling: new Set(),
     ordered: inOrder(),
+    closed: false,
   }
   let home: Promise<Home> | undefined
   const known = () => (home ??= opening())

@@ -58,6 +58,18 @@ describe("a tree whose process died while git was reading it", () => {
   })
 })
 
+test("a tree that is being given back while its project is let go of is not left behind", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  const workspaces = treesOf(world)
+  const workspace = await workspaces.take(world.pass)
+  const given = workspaces.release(workspace)
+  await workspaces.close()
+  await given
+  expect(existsSync(workspace.directory)).toBe(false)
+  expect(await world.store.worktrees()).toEqual([])
+})
+
 test("a tree that was set aside is neither emptied nor removed, and can be had again", async () => {
   using world = await createChangeWorld()
   repository(world)

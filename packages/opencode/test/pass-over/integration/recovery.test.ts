@@ -215,14 +215,8 @@ test("opencode killed while a child of a child is at work in a tree of its own: 
   expect(below?.directory).toBe(box.project)
   const gone = async () =>
     (await store.worktrees()).length === 0 && trees.every(({ directory }) => !existsSync(directory)) ? true : undefined
-  // One that was being given back when the project was let go of is swept when it is opened again.
-  await until("the end of their trees", async () => {
-    await held.server.client.instance.dispose()
-    if (await gone()) return true
-    await held.server.client.app.agents()
-    await Bun.sleep(1_500)
-    return undefined
-  })
+  await held.server.client.instance.dispose()
+  await until("the end of their trees", gone)
   expect(box.git("worktree", "list").trim().split("\n")).toHaveLength(1)
   await held.server.client.app.agents()
 })
