@@ -2,36 +2,36 @@
  * A pass against opencode's own `task`: the same parent agent, the same child agent in the same directory, the same
  * number of model requests, in turns on one server. What a tree of the child's own costs is in isolation.ts.
  *
- *   bun bench/task.ts [pairs] [rounds] [bare] [reading]
+ *   bun bench/task.ts [pairs] [rounds] [bare] [reading] [terminal]
  *
- * The child answers at once: the emptiest delegation that there is, in which every millisecond of ours is seen. With
+ * It runs `opencode serve`, where what plugins ask of opencode goes through a socket; with `terminal` it is the terminal
+ * that people sit before, where it does not. The first pairs, whose code has never run before, are told apart. The child answers at once: the emptiest delegation that there is, in which every millisecond of ours is seen. With
  * `reading` it reads the file first, as whoever is asked for a review does. `bare` takes a plugin of a few lines in the
  * place of ours: what the host itself costs, and the least that can be had.
  */
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import {
-  call,
-  createModel,
-  createSandbox,
-  eachSession,
-  repeat,
-  say,
-  type ModelRequest,
-  type Server,
-} from "@pass-over/rehearsal"
+import { call, createModel, createSandbox, eachSession, repeat, say, type ModelRequest } from "@pass-over/rehearsal"
 import { build } from "../packages/opencode/script/build"
+import { DRIVE, type Drive } from "./drive"
 import { compare } from "./statistics"
+import { measure, type Measured, type Plan } from "./turns"
+
+const WARM = 100
+const LOOK_MS = 500
 
 const [pairs = 200, rounds = 20] = process.argv.slice(2, 4).map(Number)
 const bare = process.argv.includes("bare")
 const reading = process.argv.includes("reading")
+const terminal = process.argv.includes("terminal")
+const plan: Plan = { warm: WARM, pairs, rounds }
 const ours = async () => (await build()).find(({ path }) => path.endsWith("server.js"))?.path ?? ""
 const plugin = bare ? join(import.meta.dir, "bare.ts") : await ours()
 
 await using model = await createModel()
 await using box = await createSandbox({
   model,
-  plugins: [plugin],
+  plugins: terminal ? [plugin, join(import.meta.dir, "drive.ts")] : [plugin],
   files: {
     ".opencode/pass-over.json": JSON.stringify({ defaults: { isolation: "none" } }),
     "src/total.ts": "export const total = (xs: number[]) => xs.reduce((a, b) => a + b, 0)\n",
@@ -70,40 +70,25 @@ model.play({
   },
 })
 
-const server = await box.serve()
-
-async function once(server: Server, kind: "task" | "pass"): Promise<number> {
-  const session = (await server.client.session.create()).data?.id ?? ""
-  const began = performance.now()
-  await server.client.session.prompt({
-    sessionID: session,
-    agent: "build",
-    parts: [{ type: "text", text: `${kind}: go` }],
-  })
-  return performance.now() - began
+async function inServer(): Promise<Measured[]> {
+  const server = await box.serve()
+  return measure(server.client, plan)
 }
 
-async function measure(concurrency: number, count: number) {
-  const times: Record<"task" | "pass", number[]> = { task: [], pass: [] }
-  for (let index = 0; index < count; index += 1) {
-    // Who goes first changes, so that neither has the warmer machine.
-    const order = index % 2 === 0 ? (["task", "pass"] as const) : (["pass", "task"] as const)
-    for (const kind of order) {
-      times[kind].push(...(await Promise.all(Array.from({ length: concurrency }, () => once(server, kind)))))
-    }
-  }
-  return times
+async function inTerminal(): Promise<Measured[]> {
+  const out = join(box.root, "driven.json")
+  const drive: Drive = { ...plan, out }
+  await using _tui = await box.tui({ env: { [DRIVE]: JSON.stringify(drive) } })
+  while (!existsSync(out)) await Bun.sleep(LOOK_MS)
+  const told: Measured[] | string = JSON.parse(readFileSync(out, "utf8"))
+  if (typeof told === "string") throw new Error(told)
+  return told
 }
 
-await measure(1, 10)
-for (const [concurrency, count] of [
-  [1, pairs],
-  [4, rounds],
-  [16, rounds],
-] as const) {
-  const times = await measure(concurrency, count)
+const measured = await (terminal ? inTerminal() : inServer())
+for (const [index, { concurrency, times }] of measured.entries()) {
   const name = `${bare ? "bare pass" : "pass"}${reading ? " that reads" : ""} / task`
-  console.log(compare(`concurrency ${concurrency}, ${name}`, times.pass, times.task))
+  console.log(compare(`${index === 0 ? "the first, " : ""}concurrency ${concurrency}, ${name}`, times.pass, times.task))
 }
 const problems = model.report()
 if (problems) console.log(problems.slice(0, 2_000))

@@ -1,0 +1,41 @@
+/** Prompts that pass work on, by opencode's own `task` and by ours, in turns. */
+import type { connect } from "../packages/opencode/src/session/client"
+
+export type Times = { task: number[]; pass: number[] }
+export type Plan = { warm: number; pairs: number; rounds: number }
+export type Measured = { concurrency: number; times: Times }
+
+type Client = Pick<ReturnType<typeof connect>, "session">
+
+async function once({ session }: Client, kind: keyof Times): Promise<number> {
+  const sessionID = (await session.create()).data?.id ?? ""
+  const began = performance.now()
+  await session.prompt({ sessionID, agent: "build", parts: [{ type: "text", text: `${kind}: go` }] })
+  return performance.now() - began
+}
+
+async function turns(client: Client, concurrency: number, count: number): Promise<Times> {
+  const times: Times = { task: [], pass: [] }
+  for (let index = 0; index < count; index += 1) {
+    // Who goes first changes, so that neither has the warmer machine.
+    const order = index % 2 === 0 ? (["task", "pass"] as const) : (["pass", "task"] as const)
+    for (const kind of order) {
+      times[kind].push(...(await Promise.all(Array.from({ length: concurrency }, () => once(client, kind)))))
+    }
+  }
+  return times
+}
+
+/** The first prompts of a process are slower, of both kinds: they are told apart, as concurrency 1 before all others. */
+export async function measure(client: Client, { warm, pairs, rounds }: Plan): Promise<Measured[]> {
+  const measured: Measured[] = []
+  for (const [concurrency, count] of [
+    [1, warm],
+    [1, pairs],
+    [4, rounds],
+    [16, rounds],
+  ] as const) {
+    measured.push({ concurrency, times: await turns(client, concurrency, count) })
+  }
+  return measured
+}
