@@ -72,14 +72,23 @@ async function listens({ log, gone }: Child): Promise<boolean> {
   return false
 }
 
-/** Makes opencode open the project: it loads a project, and its plugins, with the first request for it. */
-async function opens({ url, password }: Child, directory: string): Promise<boolean> {
-  const answer = await fetch(`${url}/agent?directory=${encodeURIComponent(directory)}`, {
+async function ask({ url, password }: Child, path: string, directory: string): Promise<unknown> {
+  const answer = await fetch(`${url}${path}?directory=${encodeURIComponent(directory)}`, {
     headers: { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` },
     redirect: "error",
     signal: AbortSignal.timeout(START_MS),
-  }).catch(() => undefined)
-  return answer?.ok === true
+  })
+  return answer.ok ? answer.json() : undefined
+}
+
+/**
+ * Makes opencode open the project: it loads a project, and its plugins, with the first request for it. Whether there is
+ * anybody in it who will take up what is waiting can be seen by its tools; one that does not tell them may have us.
+ */
+async function opens(child: Child, directory: string): Promise<boolean> {
+  const agents = await ask(child, "/agent", directory).catch(() => undefined)
+  const tools = await ask(child, "/experimental/tool/ids", directory).catch(() => undefined)
+  return agents !== undefined && (!Array.isArray(tools) || tools.includes("pass_over"))
 }
 
 async function spawn({ wanted, env = process.env }: Calling, binary: string): Promise<Child> {
