@@ -175,13 +175,13 @@ describe("the preferences", () => {
     await editor(page)
     await type(page, "Max tokens", "7000")
     // Another project has become the busiest one.
-    const elsewhere = { directory: "/work/elsewhere", passes: 1, latest: Date.now() }
+    const elsewhere = { directory: "/home/ada/elsewhere", passes: 1, latest: Date.now() }
     await context.route("**/projects", async (route) => {
       const { items } = await (await route.fetch()).json()
       await route.fulfill({ json: { items: [elsewhere, ...items] } })
     })
     await Promise.all([page.waitForResponse("**/projects"), world.ask({ objective: "While somebody types" })])
-    await page.getByRole("option", { name: "work/elsewhere" }).waitFor({ state: "attached" })
+    await page.getByRole("option", { name: "ada/elsewhere" }).waitFor({ state: "attached" })
     expect(await page.locator(".page-head select").inputValue()).toBe(world.directory)
     await page.getByLabel("Where to store it").selectOption("defaults")
     expect(await page.getByLabel("Max tokens").inputValue()).toBe("7000")

@@ -17,6 +17,17 @@ async function start(of: NestedWorld) {
   return world
 }
 
+/** A child that has done its work and never returns; the tree that it works in. */
+async function atWork(world: NestedWorld): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  void world.run("scout", async (scout) => {
+    put(scout.tree, "new.ts", WORK)
+    resolve(scout.tree)
+    await new Promise(() => {})
+  })
+  return promise
+}
+
 test("changes that cannot be read are told and kept, and read at a later start", async () => {
   using world = createNestedWorld(FILES)
   const seen = { tree: "", room: () => {} }
@@ -53,41 +64,25 @@ test("changes that cannot be read are told and kept, and read at a later start",
 
 test("what a child has done by the time that its project is closed is there at the next start", async () => {
   using world = createNestedWorld(FILES)
-  const seen = { tree: "" }
-  const working = Promise.withResolvers<void>()
-  void world.run("scout", async (scout) => {
-    seen.tree = scout.tree
-    put(scout.tree, "new.ts", WORK)
-    working.resolve()
-    await new Promise(() => {})
-  })
-  await working.promise
+  const tree = await atWork(world)
   await world.workspaces.close()
   const [pass] = await world.engine.store.list({})
   using second = await start(world)
   expect((await changed(second, pass!))?.files.map(({ path }) => path)).toEqual(["new.ts"])
   await second.workspaces.close()
-  expect([existsSync(seen.tree), await second.engine.store.worktrees()]).toEqual([false, []])
+  expect([existsSync(tree), await second.engine.store.worktrees()]).toEqual([false, []])
 })
 
 test("the tree of a process that died is kept until it could be read, whatever its child's session says", async () => {
   using world = createNestedWorld(FILES)
-  const seen = { tree: "" }
-  const working = Promise.withResolvers<void>()
-  void world.run("scout", async (scout) => {
-    seen.tree = scout.tree
-    put(scout.tree, "new.ts", WORK)
-    working.resolve()
-    await new Promise(() => {})
-  })
-  await working.promise
+  const tree = await atWork(world)
   const [pass] = await world.engine.store.list({})
   // Neither what it said nor what it changed can be read.
   const messages = world.host.messages
   world.host.messages = async () => Promise.reject(new Error("the host is starting"))
   using second = await start(world)
   expect(await second.engine.store.outcome(pass!.id)).toMatchObject({ transcript: "unread" })
-  expect(read(seen.tree, "new.ts")).toBe(WORK)
+  expect(read(tree, "new.ts")).toBe(WORK)
 
   // Then what it said can be.
   second.host.messages = messages
@@ -97,11 +92,11 @@ test("the tree of a process that died is kept until it could be read, whatever i
   expect([outcome?.transcript, outcome?.output.summary.change?.files]).toEqual(["read", 0])
   await second.workspaces.sweep()
   await second.workspaces.close()
-  expect(read(seen.tree, "new.ts")).toBe(WORK)
+  expect(read(tree, "new.ts")).toBe(WORK)
 
   room()
   await resume(second.engine, second.project, dead)
   expect((await changed(second, pass!))?.files.map(({ path }) => path)).toEqual(["new.ts"])
   await second.workspaces.close()
-  expect(existsSync(seen.tree)).toBe(false)
+  expect(existsSync(tree)).toBe(false)
 })

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { call, fault, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { openEnvelope } from "../../../src/pass-over/domain/envelope"
 import { createWorld, endWorld, type World } from "../support/opencode"
+import { answerOf, back } from "../support/script"
 
 setDefaultTimeout(60_000)
 
@@ -16,8 +17,6 @@ afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
 
 const handover = (objective: string, more: Record<string, unknown> = {}) =>
   call("pass_over", { subagent: "audit", objective, reason: "code_review", ...more })
-const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
-const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
 
 test("a child that answers in text is asked for its return in the same session", async () => {
   const { model, server, store } = held.world

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { call, gate, hold, reply, say, type Gate, type ModelRequest } from "@pass-over/rehearsal"
+import { gate, hold, reply, say, type Gate } from "@pass-over/rehearsal"
 import { mkdirSync } from "node:fs"
 import { order } from "../../../src/pass-over/service/command"
 import { answerGate } from "../../../src/pass-over/service/gate"
 import { createEngineWorld } from "../support/engine"
 import { createWorld, endWorld, type World } from "../support/opencode"
 import { until } from "../support/until"
+import { answerOf, back, to } from "../support/script"
 
 setDefaultTimeout(120_000)
 
@@ -16,11 +17,6 @@ beforeAll(async () => {
 })
 afterEach(() => held.world.model.verify())
 afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
-
-const to = (subagent: string, objective: string, more: Record<string, unknown> = {}) =>
-  call("pass_over", { subagent, objective, reason: "test", ...more })
-const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
-const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
 
 const session = async () => (await held.world.server.client.session.create()).data!.id
 

@@ -5,6 +5,7 @@ import { broken } from "../proof/laws"
 import { connect } from "../support/database"
 import { createWorld, databaseOf, endWorld, type World } from "../support/opencode"
 import { until } from "../support/until"
+import { answerOf, back, to } from "../support/script"
 
 setDefaultTimeout(120_000)
 
@@ -16,10 +17,6 @@ beforeAll(async () => {
 afterEach(() => held.world.model.verify())
 afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
 
-const to = (subagent: string, objective: string, more: Record<string, unknown> = {}) =>
-  call("pass_over", { subagent, objective, reason: "test", ...more })
-const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
-const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
 const todo = call("todowrite", { todos: [] })
 
 const ended = (pass: Pass) =>

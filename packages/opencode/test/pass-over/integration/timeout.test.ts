@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
-import { call, fault, gate, hold, reply, say, type ModelRequest } from "@pass-over/rehearsal"
+import { call, fault, gate, hold, reply, say } from "@pass-over/rehearsal"
 import { openEnvelope } from "../../../src/pass-over/domain/envelope"
 import { createWorld, endWorld, type World } from "../support/opencode"
+import { answerOf } from "../support/script"
 
 setDefaultTimeout(60_000)
 
@@ -16,8 +17,6 @@ afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
 
 const handover = (objective: string, more: Record<string, unknown> = {}) =>
   call("pass_over", { subagent: "audit", objective, reason: "code_review", ...more })
-
-const answerOf = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
 
 test(
   "a child that hangs in mid-stream ends at its deadline, and what it had done is kept",

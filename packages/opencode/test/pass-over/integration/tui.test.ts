@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { call, gate, hold, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { storeOf } from "../support/opencode"
 import { heard, holdTerminal, terminal as open } from "../support/terminal"
+import { back } from "../support/script"
 
 setDefaultTimeout(120_000)
 
@@ -27,7 +28,6 @@ const held = holdTerminal({
   },
 })
 
-const back = call("pass_over_return", { decision: "approved", decision_reason: "It is right." })
 const terminal = () => open(held, { cols: 150, rows: 44 })
 
 const handover = (objective: string, subagent = "audit") => call("pass_over", { subagent, objective, reason: "test" })

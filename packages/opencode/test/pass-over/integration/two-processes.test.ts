@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { call, gate, hold, reply, say, type ModelRequest, type Server } from "@pass-over/rehearsal"
+import { gate, hold, reply, type ModelRequest, type Server } from "@pass-over/rehearsal"
 import { createEngineWorld } from "../support/engine"
 import { answerGate } from "../../../src/pass-over/service/gate"
 import { createWorld, endWorld, type World } from "../support/opencode"
+import { answerOf, back, to } from "../support/script"
+import { until } from "../support/until"
 
 setDefaultTimeout(120_000)
 
@@ -20,18 +22,6 @@ afterAll(async () => {
 })
 
 const use = (preferences: unknown) => held.world.box.write(".opencode/pass-over.json", JSON.stringify(preferences))
-const back = call("pass_over_return", { decision: "approved", decision_reason: "right" })
-const answer = (request: ModelRequest) => say(request.result("pass_over") ?? "nothing")
-const handover = (subagent: string, objective: string) => call("pass_over", { subagent, objective, reason: "test" })
-
-async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(50)
-  }
-  throw new Error("it did not come to that")
-}
 
 test("no more run at once than may, over both, and the next one starts when a place is free", async () => {
   const { model, server, store } = held.world
@@ -39,16 +29,18 @@ test("no more run at once than may, over both, and the next one starts when a pl
   const door = gate()
   model.play({
     agents: {
-      alice: [handover("audit", "First"), answer],
-      build: [handover("scout", "Second"), answer],
+      alice: [to("audit", "First"), answerOf],
+      build: [to("scout", "Second"), answerOf],
       audit: [reply(hold(door), back)],
       scout: [back],
     },
   })
   const first = server.prompt({ agent: "alice", text: "Go." })
-  await until(async () => (model.requests({ agent: "audit" }).length > 0 ? true : undefined))
+  await until("the child", async () => (model.requests({ agent: "audit" }).length > 0 ? true : undefined))
   const second = held.other.prompt({ agent: "build", text: "Go." })
-  const waiting = await until(async () => (await store.list({})).find((pass) => pass.subagent_id === "scout"))
+  const waiting = await until("the pass of the other", async () =>
+    (await store.list({})).find((pass) => pass.subagent_id === "scout"),
+  )
   await Bun.sleep(600)
   expect(model.requests({ agent: "scout" })).toHaveLength(0)
   expect((await store.find(waiting.id))?.status).toBe("initial")
@@ -60,9 +52,9 @@ test("no more run at once than may, over both, and the next one starts when a pl
 test("a question that one process asks is answered from outside, and both see it", async () => {
   const { model, server, store } = held.world
   use({ pairs: { "alice->audit": { require_confirmation: true } } })
-  model.play({ agents: { alice: [handover("audit", "Ask first"), answer], audit: [back] } })
+  model.play({ agents: { alice: [to("audit", "Ask first"), answerOf], audit: [back] } })
   const turn = server.prompt({ agent: "alice", text: "Go." })
-  const asked = await until(async () => (await store.gates({ status: ["pending"] }))[0])
+  const asked = await until("the question", async () => (await store.gates({ status: ["pending"] }))[0])
   using outside = createEngineWorld({ store, owner: "99", seed: 9_000 })
   const said = await answerGate(outside.engine, asked.gate_id, {
     verdict: "approve",
@@ -82,9 +74,9 @@ test("one budget for a tree holds over both", async () => {
   const told: string[] = []
   model.play({
     agents: {
-      alice: [handover("scout", "Use it up"), answer],
+      alice: [to("scout", "Use it up"), answerOf],
       scout: [
-        handover("audit", "One too many"),
+        to("audit", "One too many"),
         (request: ModelRequest) => (told.push(request.result("pass_over") ?? ""), back),
       ],
     },
