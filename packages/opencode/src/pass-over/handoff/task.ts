@@ -6,7 +6,7 @@ import { packageID, type Expectations, type HandoffDraft, type PackageContext, t
 import { OUTPUT_OF, PhaseRequest } from "./phase"
 import { featureOf, type BranchNode, type FlowPlan, type PassNode, type PlanNode } from "./plan"
 import { settingsOf, type PassSettings } from "./setting"
-import { newActivity, type PassWork, type RunState, type Words } from "./state"
+import { newActivity, type Leave, type PassWork, type RunState, type Words } from "./state"
 import { answerForm, CLARIFY, EXPECTED, REPAIR } from "./task-form"
 import { wordsFor, type TaskContext as Context, type TaskWords } from "./task-words"
 import { wordsOf } from "./values"
@@ -62,8 +62,9 @@ function taken({ plan, state, node }: Context): PackageContext | undefined {
 
 function contextOf(context: Context): PackageContext {
   const { plan, work, activity } = context
-  // Between the two of a loop it is the other's last word that goes along.
-  if (work.role === "critic" || work.role === "detour") return activity.work?.context ?? { summary: plan.name }
+  // Between the two of a loop it is the other's last word that goes along, also where the critic asks about it.
+  const ofWork = roleOf(work) === "critic" || work.role === "detour" || work.repairs === "critic"
+  if (ofWork) return activity.work?.context ?? { summary: plan.name }
   if (work.returns && activity.back) return activity.back.context
   return (
     taken(context) ?? {
@@ -124,14 +125,26 @@ const answers = (words: readonly Words[]) =>
 const decided = (words: readonly Words[]) =>
   words.flatMap(({ by, name, text }) => (by === "person" ? [`${name} decided: ${text}`, ""] : []))
 
-function dataOf({ activity, work }: Context, handoff: HandoffDraft): Task["data"] {
+/** What an agent left that is to hand it over once more. It works in a new session, and knows no other word of it. */
+function handedOver({ context, envelope, response }: Leave): string {
+  const { concerns, assumptions, routing } = envelope
+  const phase = response ? { decision: response.decision, findings: response.findings } : {}
+  return yaml({ ...context, concerns, assumptions, routing, ...phase })
+}
+
+function leftBefore({ activity, work }: Context): Task["data"] {
+  const own = roleOf(work) === "critic" ? activity.critic : activity.work
+  if (!own || (work.role !== "repair" && work.role !== "work")) return []
+  return [{ title: "What you left before", text: work.role === "repair" ? handedOver(own) : own.context.summary }]
+}
+
+function dataOf(context: Context, handoff: HandoffDraft): Task["data"] {
+  const { activity, work } = context
   const concerns = activity.critic?.envelope.concerns ?? []
   return [
     { title: "Handoff package", text: yaml(handoff) },
     ...(work.role === "work" && concerns.length > 0 ? [{ title: "Concerns of the review", text: yaml(concerns) }] : []),
-    ...((work.role === "repair" || work.role === "work") && activity.work && work.round > 0
-      ? [{ title: "What you left before", text: activity.work.context.summary }]
-      : []),
+    ...leftBefore(context),
     ...answers(activity.words),
   ]
 }

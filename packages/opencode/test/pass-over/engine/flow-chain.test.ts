@@ -119,3 +119,74 @@ describe("a gate that names no step to do again", () => {
     expect(made.host.prompts.map(({ agent }) => agent)).toEqual(["scout", "scout", "scout"])
   })
 })
+
+describe("what goes along to whoever corrects a handoff", () => {
+  const LOOP = `
+name: x
+steps:
+  - { id: find, agent: scout, objective: Find, phase: research }
+  - { id: build, agent: general, objective: Build, critic: { agent: audit, objective: Review } }
+`
+  const heard = (made: FlowScene, agent: string) =>
+    made.host.prompts.filter((prompt) => prompt.agent === agent).map(({ text }) => text)
+  /** What stands under a title, between its marks. */
+  const under = (text: string | undefined, title: string) =>
+    text?.split(`## ${title}\n`)[1]?.split("pass-over-handoff>>")[0] ?? ""
+
+  test("is the work under review and its own review, and not the worker's words as its own", async () => {
+    using made = scene(LOOP)
+    let reviews = 0
+    made.host.script("audit", async (child) => {
+      reviews += 1
+      if (reviews > 1) return void (await leaves(child))
+      const routing = { recommendation: "LOOP", can_further_iteration_help: true, reason: "It can be mended" }
+      const finding = { severity: "error", category: "bug", message: "it loses cents", path: "src/total.ts", line: 1 }
+      await leaves(
+        child,
+        { context_summary: "It's done", routing },
+        { decision: "needs_modification", findings: [finding] },
+      )
+    })
+    await made.settled(await made.run("x"))
+    const [, corrects] = heard(made, "audit")
+    expect(under(corrects, "Handoff package")).toContain("What general knows of src/total.ts")
+    const own = under(corrects, "What you left before")
+    expect(own).toContain("it loses cents")
+    expect(own).toContain("recommendation: LOOP")
+    expect(own).not.toContain("What general knows")
+  })
+
+  test("is all that it had left, its findings and its questions among it", async () => {
+    using made = scene(LOOP)
+    let turn = 0
+    made.host.script("scout", async (child) => {
+      turn += 1
+      if (turn > 1) return void (await leaves(child, { findings: found, decision: "PROCEED" }))
+      await leaves(child, {
+        context_summary: "It's done",
+        decision: "PROCEED",
+        findings: { ...found, recommendations: ["Reuse sum() of src/sum.ts"] },
+        open_questions: [{ question: "Are cents rounded up?", priority: "low" }],
+      })
+    })
+    await made.settled(await made.run("x"))
+    const own = under(heard(made, "scout")[1], "What you left before")
+    expect(own).toContain("Reuse sum() of src/sum.ts")
+    expect(own).toContain("Are cents rounded up?")
+  })
+
+  test("and to a worker whose critic asks about the work: what it had made of it", async () => {
+    using made = scene(LOOP)
+    let reviews = 0
+    const blockers = ["Which rows are meant?"]
+    const acknowledgment = { received: true, understood: "partial", blockers, action: "request_clarification" }
+    made.host.script("audit", async (child) => {
+      reviews += 1
+      await (reviews > 1 ? leaves(child) : leaves(child, { acknowledgment }, { status: "partial" }))
+    })
+    await made.settled(await made.run("x"))
+    const [, asked] = heard(made, "general")
+    expect(asked).toContain("Which rows are meant?")
+    expect(under(asked, "Handoff package")).toContain("What general knows of src/total.ts")
+  })
+})
