@@ -24,11 +24,15 @@ type Own = PassNode["step"] | BranchNode["step"]
 /** The words of a pass by its role; none of them comes from what a model said. */
 export function wordsFor({ plan, state, work, node, activity }: TaskContext, own: Own): TaskWords {
   const say = (text: string) => fill(text, wordsOf(plan, state, node.scope, work.round)).trim()
+  // Where a flow's own words come to nothing, what a person wrote about it is what is to be done.
+  const written = activity.words.findLast(({ by }) => by === "person")?.text ?? ""
   const lines = (values: readonly string[] | undefined) => (values ?? []).map(say).filter((line) => line !== "")
   const critic = "critic" in own ? own.critic : undefined
   if (roleOf(work) === "critic" && critic && work.role !== "clarify") {
+    // What was written to the worker before is no task for its critic.
+    const asked = activity.critic?.failure ? written : ""
     return {
-      objective: say(critic.objective),
+      objective: say(critic.objective) || asked,
       constraints: lines(critic.constraints),
       success_criteria: [...lines(critic.success_criteria), ...lines(own.success_criteria)],
       deliverable: "A verdict with every concern and its place",
@@ -41,11 +45,10 @@ export function wordsFor({ plan, state, work, node, activity }: TaskContext, own
     work.role === "work" && activity.critic
       ? " The review of your last round goes along: deal with every concern of it."
       : ""
-  // Where a flow's own words come to nothing, what a person wrote about it is what is to be done.
-  const written = at(step.objective) || (activity.words.findLast(({ by }) => by === "person")?.text ?? "")
+  const objective = at(step.objective) || written
   const deliverable = step.deliverable ? at(step.deliverable) : ""
   return {
-    objective: written === "" ? "" : `${written}${again}`,
+    objective: objective === "" ? "" : `${objective}${again}`,
     constraints: lines(step.constraints),
     success_criteria: lines(step.success_criteria),
     ...(deliverable ? { deliverable } : {}),

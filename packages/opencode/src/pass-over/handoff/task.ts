@@ -183,9 +183,10 @@ export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | 
   const step = detour?.step ?? found.step
   const context: Context = { plan, state, work, node, activity: state.active[work.node] ?? newActivity(work.node) }
   const words = wordsFor(context, found.step)
+  const critic = roleOf(work) === "critic"
   if (words.objective === "")
     return {
-      fault: `the objective of ${node.id} comes to nothing with the inputs of this run; write what is to be done`,
+      fault: `the objective of ${critic ? "the review of " : ""}${node.id} comes to nothing with the inputs of this run; write what is to be done`,
     }
   const expectations: Expectations = {
     deliverable: words.deliverable ?? words.objective.slice(0, 20_000),
@@ -195,7 +196,6 @@ export function taskOf(plan: FlowPlan, state: RunState, work: PassWork): Task | 
   const handoff = packageFor(context, expectations)
   const request = requestOf(context, step, words)
   const asked = [...(work.questions ?? []), ...(work.problems ?? [])]
-  const critic = roleOf(work) === "critic"
   const preface =
     work.role === "clarify" ? CLARIFY : work.role === "repair" ? `${words.objective}\n\n${REPAIR}` : words.objective
   return {

@@ -45,6 +45,29 @@ describe("a step that cannot be carried out", () => {
     expect(asked(scene)[0]).toContain("Find where totals are rounded")
   })
 
+  test("because the words of its review come to nothing asks a person too, and takes what they write", async () => {
+    const text = `name: loop\ninputs: { look: { required: false } }\nsteps:\n  - id: build\n    agent: general\n    objective: Build it\n    critic: { agent: audit, objective: "{{ inputs.look }}" }\n`
+    using scene = createFlowScene([text])
+    let turn = 0
+    scene.host.script("general", async (child) => {
+      turn += 1
+      if (turn > 1) return void (await leaves(child))
+      await child.return({ status: "failed", decision_reason: "no compiler here" })
+      child.step()
+    })
+    scene.host.script("audit", async (child) => void (await leaves(child)))
+    const run = await scene.run("loop")
+    await scene.settled(run)
+    await scene.answer(run, "question", "There is one in tools/")
+    await scene.settled(run)
+    // What was written to the worker is no task for its critic.
+    expect((await scene.questions(run))[0]?.question).toContain("the objective of the review of build comes to nothing")
+    await scene.answer(run, "question", "Look at the rounding")
+    expect((await scene.settled(run))?.state.status).toBe("completed")
+    expect(asked(scene)).toHaveLength(3)
+    expect(asked(scene)[2]).toContain("# Objective\nLook at the rounding")
+  })
+
   test("can be cancelled, and left out", async () => {
     using scene = createFlowScene([EMPTY])
     const [first, second] = [await scene.run("empty"), await scene.run("empty")]
