@@ -49,9 +49,16 @@ export function handedBy(plan: FlowPlan, state: Ran, node: PlanNode | BranchNode
     .at(-1)
 }
 
+/** The step that a gate's flow names; of a sub-flow the first that was not left out: nobody has said otherwise of those. */
+function namedBy(plan: FlowPlan, state: Ran, { step, scope, on_reject }: GateNode): PlanNode | undefined {
+  const prefix = plan.scopes[scope]?.prefix ?? ""
+  const begun = stepsOf(plan, `${prefix}${step.on_reject}`).find((node) => left(state, node))
+  return begun ?? plan.nodes.find(({ id }) => id === on_reject)
+}
+
 /** The step that is done again where a person rejects: the one that the flow names, or the nearest piece of work. */
 export function redone(plan: FlowPlan, state: Ran, gate: GateNode): PlanNode | undefined {
-  if (gate.on_reject !== null) return plan.nodes.find(({ id }) => id === gate.on_reject)
+  if (gate.on_reject !== null) return namedBy(plan, state, gate)
   const there = earlier(plan, gate).filter((node) => left(state, node))
   return there.findLast(({ kind }) => kind === "pass") ?? there.findLast(({ kind }) => kind === "parallel")
 }

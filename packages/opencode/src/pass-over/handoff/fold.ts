@@ -6,7 +6,7 @@ import { newRun, type FlowInputEntry, type RunState } from "./state"
  * What the machine makes of a journal changes when the machine does. Whoever changes that raises this number, so that a
  * run which an earlier machine began is not folded into another state than the one that it was in.
  */
-export const MACHINE = 3
+export const MACHINE = 4
 
 export type Entry = { input: FlowInputEntry; at: number }
 

@@ -326,6 +326,20 @@ describe("at a gate", () => {
     expect(agents(scene)).toEqual(["scout", "general", "scout", "general"])
   })
 
+  test("of a sub-flow that it sends back nothing is done that was left out", async () => {
+    using scene = createFlowScene([
+      'name: outer\nsteps:\n  - { id: sub, flow: inner }\n  - { id: ok, gate: release, items: ["Right?"], on_reject: sub }\n',
+      'name: inner\nsteps:\n  - { id: a, agent: scout, objective: One, when: "1 > 2" }\n  - { id: b, agent: general, objective: Two }\n',
+    ])
+    plays(scene, { general: [fine], scout: [fine] })
+    const run = await scene.run("outer")
+    expect((await asked(scene, run)).options["reject"]).toContain("sub.b is done again")
+    await scene.answer(run, "reject", "Round to cents")
+    await scene.settled(run)
+    expect(agents(scene)).toEqual(["general", "general"])
+    expect(prompt(scene, "general", 1)).toContain("ada decided: Round to cents")
+  })
+
   test("the work that is sent back has all of its rounds again", async () => {
     using scene = createFlowScene([CHECKED.replace("ON_REJECT", "build")])
     plays(scene, { general: [fine], audit: [again, fine, again, fine], scout: [fine], inspector: [fine] })
