@@ -26,6 +26,7 @@ const KIND = {
 
 // The whole of it is in the package that goes along.
 const LONGEST = 4_000
+const MOST_PROPOSED = 5
 
 /** By what a question of a run is found again. */
 export const gateKey = ({ run_id }: Pick<FlowRun, "run_id">, key: string) => `flow:${run_id}:${key}`
@@ -45,7 +46,7 @@ export async function askFor(
 ): Promise<Verdict | undefined> {
   const asking = escalation(run.plan, state, work)
   const proposed = await proposedBy(engine.store, run)
-  const told = tellProposed(proposed)
+  const told = tellProposed(proposed, { most: MOST_PROPOSED, run_id: run.run_id })
     .map((line) => ` — ${line}`)
     .join("")
   const question = `${run.flow}, ${work.node}: ${work.reason}`.slice(0, LONGEST - told.length).toWellFormed() + told

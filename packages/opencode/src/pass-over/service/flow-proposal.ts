@@ -32,12 +32,18 @@ export async function proposedBy(store: Store, run: FlowRun): Promise<Proposed[]
 
 const waiting = (proposed: readonly Proposed[]) => proposed.filter(({ applied }) => !applied)
 
+/** Where there is room for a few of them, and where all of them are told. */
+export type Few = { most: number; run_id: string }
+
 /** What of it waits for a person, and how it is taken; nothing where nothing does. No names: they are others' words. */
-export function tellProposed(proposed: readonly Proposed[]): string[] {
+export function tellProposed(proposed: readonly Proposed[], few?: Few): string[] {
   const all = waiting(proposed)
-  const lines = all.map(({ pass_over_id, agent, files }) => {
+  const shown = few ? all.slice(0, few.most) : all
+  const lines = shown.map(({ pass_over_id, agent, files }) => {
     const [what, wait] = files.length === 1 ? ["file", "waits"] : ["files", "wait"]
     return `${files.length} ${what} of ${agent} ${wait} to be applied; the project is unchanged until then: pass-over apply ${pass_over_id} --all, or its page in the panel.`
   })
+  if (few && shown.length < all.length)
+    lines.push(`${all.length - shown.length} more wait like them: pass-over flow show ${few.run_id} names them all.`)
   return all.length > 1 ? [...lines, "One after another: what does not fit any more is told then."] : lines
 }

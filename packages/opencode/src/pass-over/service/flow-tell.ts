@@ -68,9 +68,9 @@ function left(engine: Pick<Engine, "ids">, { run, state, proposed }: Telling): s
   let text = ""
   for (const room of ROOMS) {
     const steps = shown.map((each) => stepOf(state, each, room))
-    const files = proposed.map((each) =>
-      within({ pass: each.pass_over_id, files: each.files, applied: each.applied }, room),
-    )
+    const files = proposed
+      .slice(0, MOST_SHOWN)
+      .map((each) => within({ pass: each.pass_over_id, files: each.files, applied: each.applied }, room))
     text = yaml({
       ...(within(why, { ...room, items: MOST_SHOWN }) as object),
       ...(steps.length > 0 ? { steps } : {}),
@@ -119,7 +119,7 @@ export async function tellRun(engine: Pick<Engine, "ids" | "store">, run: FlowRu
     drawn(run, state),
     ...waitsFor(state),
     ...stands(run, state),
-    ...(state.status === "running" ? [] : tellProposed(proposed)),
+    ...(state.status === "running" ? [] : tellProposed(proposed, { most: MOST_SHOWN, run_id: run.run_id })),
     ...(data === undefined ? [] : ["What its steps and agents left, as data:", data]),
   ].join("\n")
 }

@@ -244,6 +244,23 @@ test("a flow that ends with branches tells one proposal for each that changed fi
   expect(await tellRun(world.engine, run, state)).toContain("One after another")
 })
 
+test("however many branches propose files, a question says first what it asks, and both say where the rest is told", async () => {
+  const ids = Array.from({ length: 24 }, (_each, index) => `b${index}`)
+  const branches = ids.map((id) => `      - { id: ${id}, agent: general, objective: Build ${id} }`).join("\n")
+  const play = Object.fromEntries(
+    ids.map((id): [string, Play[string]] => [`many.${id}#1`, ({ tree }) => put(tree, `${id}.txt`, `${id}\n`)]),
+  )
+  const text = `name: many\nsteps:\n  - id: many\n    parallel:\n${branches}\n  - { id: accept, gate: accept it, items: [Is it good?] }\n`
+  using world = createFlowTrees([text], FILES, play)
+  const run = await world.start("many")
+  const { question } = await world.question(run)
+  expect(question).toStartWith("many, accept: accept it — 1 file of general waits to be applied")
+  expect(question).toContain(`19 more wait like them: pass-over flow show ${run.run_id} names them all.`)
+  expect(question.length).toBeLessThan(4_000)
+  const told = await tellRun(world.engine, run, (await world.rested(run)).state)
+  expect(told).toContain(`12 more wait like them: pass-over flow show ${run.run_id} names them all.`)
+}, 60_000)
+
 test("a proposal that was applied meanwhile is left as it is, also where a later one builds upon it", async () => {
   const seen: (string | undefined)[] = []
   using world = createFlowTrees([LOOP], FILES, {
