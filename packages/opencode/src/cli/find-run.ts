@@ -21,14 +21,17 @@ export async function newestRun(engine: Engine, directory: string): Promise<Flow
   return newest
 }
 
-/** The run that a whole id, its beginning or its end names. No word means none: an empty variable of a script ends no run. */
-export async function findRun(engine: Engine, given: string): Promise<FlowRun> {
+/**
+ * The run that a whole id, its beginning or its end names. No word means none: an empty variable of a script ends no run.
+ * `besides` says what else was looked for under that name.
+ */
+export async function findRun(engine: Engine, given: string, besides?: string): Promise<FlowRun> {
   if (given.trim() === "") throw usage("The id of a run is empty.", "pass-over flow list shows them.")
   const exact = await engine.store.run(given)
   if (exact) return exact
   const all = await engine.store.runs({ limit: 1_000 })
   const [only, ...others] = all.filter(({ run_id }) => run_id.endsWith(given) || run_id.startsWith(given))
-  if (!only) throw none(`No run is known as ${given}.`)
+  if (!only) throw none([`No run is known as ${given}.`, besides].filter(Boolean).join(" "))
   if (others.length === 0) return only
   const names = [only, ...others].map(({ run_id }) => shortRun(run_id)).join(", ")
   throw usage(`${given} names several runs: ${names}.`, "Give more of the id.")

@@ -222,6 +222,18 @@ test("a flow of the project that is not in order is refused by its name, also wh
   expect((await home.run("flow", "list", "--json")).json()).toMatchObject({ runs: [] })
 })
 
+test("a flow that is not in order is shown with its faults, and a name that is near one is told", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  write(home, "broken.yaml", LINE.replace("name: line", "name: broken").replace("objective: Make", "objektive: Make"))
+  const shown = await home.run("flow", "show", "broken")
+  expect(shown.code).toBe(EXIT.config)
+  expect(shown.err).toContain('broken.yaml:6:33 steps.1.objektive: "objektive" is not known here.')
+  const near = await home.run("flow", "show", "lime")
+  expect(near.code).toBe(EXIT.not_found)
+  expect(near.err).toContain('No run is known as lime. There is no flow "lime". Did you mean "line"?')
+})
+
 test("a question of a flow is shown with what was left, what to look at and what each answer does", async () => {
   using home = createHome()
   write(

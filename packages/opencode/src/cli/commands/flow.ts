@@ -1,6 +1,7 @@
 import { resolve } from "node:path"
 import { catalogOf, catalogWith } from "../../flow/catalog"
 import { summonFor } from "../../flow/summon"
+import { PassOverErrorCode } from "../../pass-over/domain/errors"
 import { readable } from "../../pass-over/domain/time"
 import { diagramMermaid, diagramText, progressOf } from "../../pass-over/handoff/diagram"
 import { strangers } from "../../pass-over/handoff/strangers"
@@ -127,8 +128,11 @@ async function runShow({ out, directory, args: [given = ""], options }: Invocati
     if (!out.json) out.line(clean(draw(planned.plan)))
     return EXIT.ok
   }
+  // A flow that is there and not in order is meant by its name, and no run is called so.
+  if (planned?.refusal.code === PassOverErrorCode.CONFIG_INVALID) throw refused(planned.refusal)
   return withEngine(async (engine) => {
-    const run = given === "" ? await newestRun(engine, directory) : await findRun(engine, given)
+    const run =
+      given === "" ? await newestRun(engine, directory) : await findRun(engine, given, planned?.refusal.message)
     const found = await flowsOf(engine, run.directory).state(run.run_id)
     if (!found)
       throw new Stop(EXIT.not_found, `No run is known as ${given}.`, "pass-over flow list shows them.", "E042")
