@@ -34,12 +34,23 @@ export async function make(home: Home, root: string) {
   await git({ cwd: home.top }, ["worktree", "add", "--detach", "--no-checkout", "--force", "--quiet", root, "HEAD"])
 }
 
+/**
+ * Only what is ours: `git worktree prune` would forget the user's own worktrees too that are away just now, as on a drive
+ * that is not plugged in.
+ */
 export async function unmake(home: Pick<Home, "top" | "common">, root: string, index: string) {
-  if (home.common) await git({ cwd: home.top }, ["worktree", "remove", "--force", "--force", root]).catch(() => {})
+  const remove = async () => {
+    if (home.common) await git({ cwd: home.top }, ["worktree", "remove", "--force", "--force", root])
+  }
+  const again = await remove().then(
+    () => false,
+    () => true,
+  )
   await rm(root, { recursive: true, force: true })
   const books = [index, seedPath(index)].flatMap((path) => [path, `${path}.lock`])
   for (const path of [...books, keptPath(root)]) await rm(path, { force: true })
-  if (home.common) await git({ cwd: home.top }, ["worktree", "prune"]).catch(() => {})
+  // Git lets go of a worktree that is not there, whatever its child had made of it.
+  if (again) await remove().catch(() => {})
 }
 
 /** One thing after another: git's index takes one writer. */
