@@ -8,7 +8,7 @@ import type { Workspace } from "../pass-over/service/port-workspace"
 import { takeBack } from "./worktree-above"
 import { unmake, type Home } from "./worktree-home"
 import { recall } from "./worktree-kept"
-import { drop, type Pool, type WorktreeOptions } from "./worktree-pool"
+import { drop, leaving, type Pool, type WorktreeOptions } from "./worktree-pool"
 
 /** Takes over the tree of a pass whose process is gone. */
 export async function inherit(
@@ -41,17 +41,22 @@ async function isOver({ store }: WorktreeOptions, { pass_over_id, directory, pro
   return !pass || (outcome?.transcript === "read" && !isUnread(changes.at(-1)))
 }
 
+async function away({ store, owner_id, now, log }: WorktreeOptions, row: Worktree) {
+  if (!(await store.takeWorktree({ ...row, owner_id, pass_over_id: null, time_used: now() }, row))) return
+  const home = { top: row.project, common: row.kind === "git" ? row.project : undefined }
+  await unmake(home, row.directory, `${row.directory}.index`).catch((error: unknown) =>
+    log("warn", "a tree could not be removed", { error: String(error) }),
+  )
+  await store.dropWorktree(row.directory)
+}
+
 /** What processes left that are gone: their trees are nobody's any more, once they were read. */
-export async function sweep({ options }: Pool) {
-  const { store, owner_id, now, log } = options
-  for (const row of await store.worktrees()) {
-    if (row.owner_id === owner_id || !(await options.gone(row.owner_id)) || !(await isOver(options, row))) continue
-    if (!(await store.takeWorktree({ ...row, owner_id, pass_over_id: null, time_used: now() }, row))) continue
-    const home = { top: row.project, common: row.kind === "git" ? row.project : undefined }
-    await unmake(home, row.directory, `${row.directory}.index`).catch((error: unknown) =>
-      log("warn", "a tree could not be removed", { error: String(error) }),
-    )
-    await store.dropWorktree(row.directory)
+export async function sweep(pool: Pool) {
+  const { options } = pool
+  for (const row of await options.store.worktrees()) {
+    if (row.owner_id === options.owner_id || !(await options.gone(row.owner_id)) || !(await isOver(options, row)))
+      continue
+    await leaving(pool, row.directory, () => away(options, row))
   }
 }
 

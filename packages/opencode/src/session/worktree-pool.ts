@@ -125,12 +125,15 @@ async function unused({ options, promised }: Pool, next: (directory: string) => 
   }
 }
 
-export function drop(pool: Pool, home: Home, row: Worktree): Promise<void> {
-  const { dropping } = pool
-  const work = remove(pool, home, row).finally(() => dropping.delete(row.directory))
-  dropping.set(row.directory, work)
-  return work
+/** Lets go of a tree. Until that is over nobody takes it, though its row may be that of an empty one of ours. */
+export function leaving({ dropping }: Pool, directory: string, work: () => Promise<void>): Promise<void> {
+  const mine = work().finally(() => dropping.delete(directory))
+  dropping.set(directory, mine)
+  return mine
 }
+
+export const drop = (pool: Pool, home: Home, row: Worktree) =>
+  leaving(pool, row.directory, () => remove(pool, home, row))
 
 async function remove({ options, ordered }: Pool, home: Home, row: Worktree) {
   // opencode has opened the same part of it that the user has opened of the project.

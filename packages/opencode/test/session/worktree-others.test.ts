@@ -1,8 +1,37 @@
 import { expect, test } from "bun:test"
-import { renameSync, rmSync } from "node:fs"
+import { readFileSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { createChangeWorld } from "../pass-over/support/change"
-import { git, repository, treesOf } from "../pass-over/support/trees"
+import type { Workspace } from "../../src/pass-over/service/port-workspace"
+import { createChangeWorld, type ChangeWorld } from "../pass-over/support/change"
+import { git, heirOf, repository, treesOf } from "../pass-over/support/trees"
+
+test("a tree that is swept is given to nobody meanwhile", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  const dead = treesOf(world)
+  await dead.release(await dead.take(world.pass))
+  const taking = Promise.withResolvers<Workspace>()
+  const store: ChangeWorld["store"] = {
+    ...world.store,
+    async takeWorktree(row, from) {
+      const taken = await world.store.takeWorktree(row, from)
+      if (row.pass_over_id !== null || from === null) return taken
+      // Just now a pass begins here, and finds an empty tree of this process.
+      taking.resolve(heir.take(world.pass))
+      await Bun.sleep(50)
+      return taken
+    },
+  }
+  const heir = heirOf({ ...world, store })
+  await heir.snapshot()
+  await heir.sweep()
+  const { directory } = await taking.promise
+  expect(readFileSync(join(directory, "a.txt"), "utf8")).toBe("a\n")
+  expect((await world.store.worktrees()).map((row) => [row.directory, row.pass_over_id])).toEqual([
+    [directory, world.pass.id],
+  ])
+  await heir.close()
+})
 
 test("worktrees of the user's own are not forgotten while they are away", async () => {
   using world = await createChangeWorld()
