@@ -16,6 +16,8 @@ export type Staged = {
   after: FileState
   /** The file that it is made of, under its earlier name: who may read that may read this. */
   like?: string | undefined
+  /** Who might read what lay there, where it is brought back. */
+  rights?: number | undefined
 }
 
 /**
@@ -27,6 +29,8 @@ export type Tree = {
   readonly strong: boolean
   /** What is there now, read to its end. */
   look(path: string): Promise<Found>
+  /** Who might read a file when it was last there, in bits; nothing where none was seen. */
+  rights(path: string): number | undefined
   /** Why a new file cannot be made there; nothing where it can. */
   roomFor(path: string, leaving: ReadonlySet<string>): Promise<Barrier | undefined>
   /** The content of a file, piece by piece. */

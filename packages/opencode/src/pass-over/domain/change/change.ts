@@ -63,7 +63,15 @@ export const ChangeSet = z.strictObject({
 export type ChangeSet = z.infer<typeof ChangeSet>
 
 /** What happens to one path. A rename is two of them. */
-export type Op = { path: string; before: FileState | null; after: FileState | null }
+export type Op = {
+  path: string
+  before: FileState | null
+  after: FileState | null
+  /** Where a renamed file comes from: who may read it there may read it here. */
+  from?: string
+  /** Who might read what was there before, in bits: whoever brings that back lets nobody else read it. */
+  rights?: number
+}
 
 export const same = (a: FileState | null, b: FileState | null) =>
   a === b || (a !== null && b !== null && a.hash === b.hash && a.mode === b.mode)
@@ -75,7 +83,7 @@ export function operations(change: FileChange, after: FileState | null = change.
   }
   return [
     { path: change.old_path, before: change.old, after: null },
-    { path: change.path, before: null, after },
+    { path: change.path, before: null, after, from: change.old_path },
   ]
 }
 

@@ -15,8 +15,9 @@ const no = (why: string, conflicts: Conflict[] = []): UndoStep => ({ ok: false, 
 
 /** What can be told without looking at contents; nothing where they have to be merged. */
 export function plainUndo({ op, now }: Undoing): UndoStep | undefined {
-  const { path, before, after } = op
-  if (same(now, after)) return { ok: true, op: { path, before: now, after: before } }
+  const { path, before, after, rights } = op
+  if (same(now, after))
+    return { ok: true, op: { path, before: now, after: before, ...(rights === undefined ? {} : { rights }) } }
   if (same(now, before)) return { ok: true, op: undefined }
   if (now === null) return no("it has been deleted since")
   if (after === null) return no("a new file has taken its place since")

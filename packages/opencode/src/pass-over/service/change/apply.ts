@@ -6,7 +6,7 @@ import type { Tree } from "../port-tree"
 import type { ChangeDeps } from "./deps"
 import { plan } from "./plan"
 import { targetOf, type Target } from "./target"
-import { carryOut, keepPresent, problems, refusalOf } from "./write"
+import { carryOut, keepPresent, problems, refusalOf, withRights } from "./write"
 
 /** Asks for the right to write these files there, the way a tool would ask. A refusal is the answer "no". */
 export type Permit = (ops: readonly Op[], target: Target) => Promise<Refusal | undefined>
@@ -146,7 +146,7 @@ export async function writeInto(deps: ChangeDeps, tree: Tree, writing: Writing):
   if (since.length > 0) return no(refusalOf(since))
   const unkept = await keepPresent(deps, tree, writing.ops)
   if (unkept) return no(refusalOf([unkept]))
-  const application = intent(deps, writing)
+  const application = intent(deps, { ...writing, ops: withRights(tree, writing.ops) })
   deps.under_way.add(application.apply_id)
   try {
     return await committed(deps, tree, writing, application)

@@ -50,7 +50,10 @@ type Open =
   | { kind: "named"; states: Map<string, FileState | null> }
   | { kind: "anywhere"; tree: string; at: number; session_id: string }
 
-async function look(deps: ChangeDeps, directory: string, paths: readonly string[]) {
+/** `rights`: who might read each file when it was first seen. */
+type Looking = { deps: ChangeDeps; directory: string; rights: Map<string, number> }
+
+async function look({ deps, directory, rights }: Looking, paths: readonly string[]) {
   const tree = await deps.openTree(directory)
   const states = new Map<string, FileState | null>()
   try {
@@ -60,6 +63,8 @@ async function look(deps: ChangeDeps, directory: string, paths: readonly string[
       const state = found.kind === "file" ? found.state : null
       if (state && !(await keepStream(deps, state, tree.pieces(path)))) continue
       states.set(path, state)
+      const first = rights.get(path) ?? tree.rights(path)
+      if (first !== undefined) rights.set(path, first)
     }
     return states
   } finally {
@@ -95,7 +100,7 @@ async function folded(deps: ChangeDeps, segments: readonly Segment[], notes: str
 export type Recording = { deps: ChangeDeps; directory: string; workspaces: Workspaces | undefined }
 
 export function createRecorder({ deps, directory, workspaces }: Recording): Recorder {
-  const open = new Map<string, Open>()
+  const [open, looking] = [new Map<string, Open>(), { deps, directory, rights: new Map<string, number>() }]
   const [segments, notes] = [new Map<string, Segment[]>(), new Array<string>()]
   let worked: Promise<unknown> = Promise.resolve()
 
@@ -105,7 +110,7 @@ export function createRecorder({ deps, directory, workspaces }: Recording): Reco
     const paths = named(call)
     if (paths) {
       const plain = paths.flatMap((path) => below(directory, path) ?? [])
-      if (plain.length > 0) open.set(call.call_id, { kind: "named", states: await look(deps, directory, plain) })
+      if (plain.length > 0) open.set(call.call_id, { kind: "named", states: await look(looking, plain) })
       return
     }
     if (!workspaces) return
@@ -118,7 +123,7 @@ export function createRecorder({ deps, directory, workspaces }: Recording): Reco
     open.delete(call.call_id)
     if (!opened) return
     if (opened.kind === "named") {
-      const after = await look(deps, directory, [...opened.states.keys()])
+      const after = await look(looking, [...opened.states.keys()])
       for (const [path, old] of opened.states) add({ path, old, new: after.get(path) ?? null })
       return
     }
@@ -167,7 +172,7 @@ export function createRecorder({ deps, directory, workspaces }: Recording): Reco
           ),
         )
       }
-      return { origin: "direct", files, notes: [...notes], directory }
+      return { origin: "direct", files, notes: [...notes], directory, rights: looking.rights }
     },
   }
 }

@@ -12,6 +12,7 @@ import { whole } from "./blob"
 import type { ChangeDeps } from "./deps"
 import { proposedFiles } from "./propose"
 import { targetOf } from "./target"
+import { withRights } from "./write"
 
 /** What was seen of a child's own changes, however it made them. */
 export type Observed = {
@@ -25,6 +26,8 @@ export type Observed = {
   /** Of one that stands on the work of others: the paths that it has changed itself, and all that is different there. */
   own?: readonly string[]
   there?: readonly FileChange[]
+  /** Who might read the files of the user's own tree that it has changed. */
+  rights?: ReadonlyMap<string, number>
 }
 
 const MOST_IN_ARTIFACT = 1_000_000
@@ -169,7 +172,7 @@ const unwritable = ({ path, old, new: after }: Pick<FileChange, "path" | "old" |
 
 /** Changes in the user's own tree are there already: they are recorded as applied, so that they can be undone. */
 async function saveDirect(deps: ChangeDeps, pass: Pass, observed: Observed) {
-  const { directory, files, notes } = observed
+  const { directory, files, notes, rights } = observed
   const lasting = files.flatMap(({ path, ...file }) => {
     const why = unwritable({ path, ...file })
     return why === undefined ? [] : [`${JSON.stringify(path)} cannot be taken back here: ${why}`]
@@ -180,7 +183,8 @@ async function saveDirect(deps: ChangeDeps, pass: Pass, observed: Observed) {
     files: [...files],
     notes: [...notes, ...lasting],
   })
-  const ops = files.filter((file) => unwritable(file) === undefined).flatMap((file) => operations(file))
+  const wrote = files.filter((file) => unwritable(file) === undefined).flatMap((file) => operations(file))
+  const ops = withRights({ rights: (path) => rights?.get(path) }, wrote)
   const application: Application = {
     apply_id: deps.ids.make("apl"),
     change_id: change.change_id,

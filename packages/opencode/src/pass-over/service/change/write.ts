@@ -113,7 +113,12 @@ async function perform({ tree, token, op }: Step): Promise<Problem | undefined> 
   return removed === "removed" ? undefined : against(path, removed, before)
 }
 
-const inverse = ({ path, before, after }: Op): Op => ({ path, before: after, after: before })
+const inverse = ({ path, before, after, rights }: Op): Op => ({
+  path,
+  before: after,
+  after: before,
+  ...(rights === undefined ? {} : { rights }),
+})
 
 const tokenOf = ({ apply_id }: Pick<Application, "apply_id">) => apply_id.slice(4)
 
@@ -162,10 +167,11 @@ async function takeBack(deps: ChangeDeps, tree: Tree, token: string, done: reado
 }
 
 /** Where a new file comes from that goes elsewhere in the same moment. */
-const movedFrom = ({ before, after }: Op, ops: readonly Op[]) =>
-  before === null && after !== null
-    ? ops.find((other) => other.after === null && other.before?.hash === after.hash)?.path
-    : undefined
+function movedFrom({ before, after, from }: Op, ops: readonly Op[]): string | undefined {
+  if (before !== null || after === null) return
+  const left = ops.filter((other) => other.after === null)
+  return (left.find(({ path }) => path === from) ?? left.find((other) => other.before?.hash === after.hash))?.path
+}
 
 type Work = Pick<Application, "apply_id" | "directory" | "ops">
 
@@ -245,3 +251,10 @@ export async function keepPresent(deps: ChangeDeps, tree: Tree, ops: readonly Op
   }
   return undefined
 }
+
+/** The same operations, with who may read what they take away. */
+export const withRights = (tree: Pick<Tree, "rights">, ops: readonly Op[]): Op[] =>
+  ops.map((op) => {
+    const rights = op.before === null ? undefined : tree.rights(op.path)
+    return rights === undefined ? op : { ...op, rights }
+  })

@@ -134,8 +134,9 @@ async function draft(open: Open, { token, staged, content }: Drafting): Promise<
   const { parts, name } = split(staged.path)
   const folder = open.folders.at(parts, { make: true })
   if (!folder) throw new Barred("its folder cannot be made")
-  const known = staged.before === null ? undefined : open.seen.get(staged.path)?.mode
-  const mode = permissions(known ?? open.was.get(staged.like ?? staged.path), staged.after.mode)
+  const there = staged.before === null ? undefined : open.seen.get(staged.path)?.mode
+  const like = staged.like === undefined ? undefined : open.was.get(staged.like)
+  const mode = permissions(there ?? like ?? staged.rights ?? open.was.get(staged.path), staged.after.mode)
   await writeDraft(open, { parts, folder, name: draftName(token, name), mode, staged }, content)
   return "drafted"
 }
@@ -172,13 +173,18 @@ function place(open: Open, token: string, staged: Staged): Found | "placed" {
   })
 }
 
-/** Folders that a removal left empty go too, as git lets them go. */
+/** Whether somebody could look into a folder that cannot now, were it made anew. */
+const isPrivate = (path: string) => (lstatSync(path).mode & 0o555 & ~process.umask()) !== (0o555 & ~process.umask())
+
+/** Folders that a removal left empty go too, as git lets them go; but not those that came back open to others. */
 function dropEmpty(folders: Folders, parts: readonly string[]) {
   for (let depth = parts.length; depth > 0; depth -= 1) {
     const above: Folder | undefined = folders.at(parts.slice(0, depth - 1))
     if (!above) return
     try {
-      rmdirSync(folders.inside(above, parts[depth - 1] ?? ""))
+      const path = folders.inside(above, parts[depth - 1] ?? "")
+      if (isPrivate(path)) return
+      rmdirSync(path)
     } catch {
       return
     }
@@ -233,6 +239,7 @@ export const openTree =
         await breathe(open)
         return look(open, path)
       },
+      rights: (path) => open.seen.get(path)?.mode ?? open.was.get(path),
       roomFor: async (path, leaving) => roomFor(open, path, leaving),
       pieces: async function* (path) {
         const { parts, name } = split(path)
