@@ -37,8 +37,8 @@ export function collectedAt({ own, there, ...found }: Collected, top: string, di
   }
 }
 
-// What opencode puts there by itself.
-const INSTALLED = ["package.json", "package-lock.json", "bun.lock", ".gitignore", "node_modules"]
+// What opencode puts there by itself; and the folder, where that is a link which we have led to the same place.
+const INSTALLED = ["package.json", "package-lock.json", "bun.lock", ".gitignore", "node_modules", ".opencode"]
 const OPENCODE = "opencode's own files in .opencode were changed; that is never part of a change"
 
 const comparing = (slot: Slot, to: string, keep: Keep): Comparing => ({

@@ -4,6 +4,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -29,6 +30,17 @@ const quietly = (work: () => void) => {
   }
 }
 
+const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+
+/** A link leads to the user's own folder, so nothing is written there. One beside the project leads nowhere from a tree. */
+function relink(theirs: string, ours: string) {
+  if (existsSync(ours)) return
+  quietly(() => {
+    rmSync(ours)
+    symlinkSync(realpathSync(theirs), ours)
+  })
+}
+
 /** Brings along what opencode needs to know in a new tree, also where git ignores it, and spares it an installation. */
 export function seedConfig(from: string, to: string, version: string) {
   for (const name of CONFIG) {
@@ -37,6 +49,7 @@ export function seedConfig(from: string, to: string, version: string) {
   }
   const [theirs, ours] = [join(from, ".opencode"), join(to, ".opencode")]
   if (!existsSync(theirs)) return
+  if (isLink(ours)) return relink(theirs, ours)
   for (const name of readdirSync(theirs)) {
     if (LEFT_OUT.includes(name) || existsSync(join(ours, name))) continue
     quietly(() => cpSync(join(theirs, name), join(ours, name), { recursive: true, verbatimSymlinks: true }))
@@ -74,7 +87,7 @@ export async function nestedDependencies(top: string, nested: readonly string[])
 function leadsAway(tree: string, path: string): boolean {
   const parts = dirname(path).split("/")
   const folders = parts.map((_, at) => join(tree, ...parts.slice(0, at + 1)))
-  return folders.some((folder) => lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+  return folders.some(isLink)
 }
 
 /** Links the user's own folders of dependencies into a tree: copying them would take longer than most passes. */

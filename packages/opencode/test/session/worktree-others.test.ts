@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { readFileSync, renameSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
 import type { Workspace } from "../../src/pass-over/service/port-workspace"
 import { createChangeWorld, type ChangeWorld } from "../pass-over/support/change"
 import { git, heirOf, repository, treesOf } from "../pass-over/support/trees"
@@ -48,4 +48,23 @@ test("worktrees of the user's own are not forgotten while they are away", async 
   renameSync(`${own}.away`, own)
   expect(git(own, "status", "--short")).toBe("")
   expect(git(world.project, "worktree", "list").trim().split("\n")).toHaveLength(2)
+})
+
+test.each([
+  ["beside it", (dot: string) => `../${basename(dot)}`],
+  ["anywhere", (dot: string) => dot],
+])("settings that the project has as a link to a folder %s are there, and nothing is written there", async (_n, to) => {
+  using world = await createChangeWorld()
+  const dot = world.folder.at("dot")
+  mkdirSync(join(dot, "agent"), { recursive: true })
+  writeFileSync(join(dot, "agent/ada.md"), "ada\n")
+  symlinkSync(to(dot), join(world.project, ".opencode"))
+  repository(world)
+  const workspaces = treesOf(world)
+  const workspace = await workspaces.take(world.pass)
+  expect(readFileSync(join(workspace.directory, ".opencode/agent/ada.md"), "utf8")).toBe("ada\n")
+  expect(await workspaces.collect(workspace)).toMatchObject({ files: [], notes: [] })
+  await workspaces.release(workspace)
+  await workspaces.close()
+  expect(readdirSync(dot, { recursive: true }).toSorted()).toEqual(["agent", "agent/ada.md"])
 })
