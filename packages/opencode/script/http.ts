@@ -133,7 +133,8 @@ export async function httpDocument(): Promise<string> {
     "```",
     "",
     'What goes wrong is always `{ "error": { "code", "message", "suggestion"?, "detail"? } }` with a fitting status. Lists come',
-    "a page at a time: send `next` as `cursor` until it is null.",
+    "a page at a time: send `next` as `cursor` until it is null. HEAD is answered wherever GET is; a method that a path does",
+    "not have is refused with 405, and `Allow` names those that it has.",
     "",
     ...tags.flatMap(({ name, description }) => [
       `## ${name}`,

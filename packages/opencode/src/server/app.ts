@@ -1,4 +1,4 @@
-import { Hono } from "hono"
+import { Hono, type Context } from "hono"
 import { bodyLimit } from "hono/body-limit"
 import type { Env, ServerDeps } from "./deps"
 import { HttpError, respond } from "./failure"
@@ -65,6 +65,21 @@ export function apiRoutes(deps: ServerDeps) {
 export type Routes = ReturnType<typeof routed>
 const routed = (deps: ServerDeps) => new Hono<Env>().route(BASE, apiRoutes(deps))
 
+/** What a path answers to; nothing where there is nothing at it. The panel's `*` takes every path and is none itself. */
+function methodsAt({ router }: Hono<Env>, path: string): string[] {
+  const answered = ["GET", "POST", "PUT", "DELETE"].filter((method) =>
+    router.match(method, path)[0].some(([[, route]]) => route.method === method && route.path !== "/*"),
+  )
+  return answered.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+}
+
+function nothing(app: Hono<Env>, c: Context<Env>, panel: Panel | undefined) {
+  const methods = panel?.file(c.req.path) ? ["GET", "HEAD"] : methodsAt(app, c.req.path)
+  if (methods.length === 0) return respond(c, new HttpError("NO_SUCH_ROUTE", "There is nothing at this path."))
+  c.header("allow", methods.join(", "))
+  return respond(c, new HttpError("METHOD_NOT_ALLOWED", `This path does not answer ${c.req.method}.`))
+}
+
 export function createApp(deps: ServerDeps, panel?: Panel) {
   const open = (method: string, path: string) =>
     OPEN_ROUTES.includes(`${method} ${path}`) || (method === "GET" && panel?.file(path) !== undefined)
@@ -77,7 +92,7 @@ export function createApp(deps: ServerDeps, panel?: Panel) {
     }
     return answer
   })
-  app.notFound((c) => respond(c, new HttpError("NO_SUCH_ROUTE", "There is nothing at this path.")))
+  app.notFound((c) => nothing(app, c, panel))
   app.use("*", async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value)
     c.header("cache-control", "no-store")

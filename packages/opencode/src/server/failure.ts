@@ -66,6 +66,7 @@ export class HttpError extends Error {
 const SUGGESTIONS: Partial<Record<HttpCode, string>> = {
   UNAUTHENTICATED: "Send the secret as `Authorization: Bearer …`, or open the panel anew with `pass-over open`.",
   NO_SUCH_ROUTE: "GET /api/pass-over/openapi.json lists all routes.",
+  METHOD_NOT_ALLOWED: "The header Allow names what it answers.",
 }
 
 const empty = (detail: Record<string, unknown> | undefined) => detail === undefined || Object.keys(detail).length === 0

@@ -12,7 +12,6 @@ export type Rules = {
   open: Open
 }
 
-const METHODS = ["GET", "POST", "PUT", "DELETE"]
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset=utf-8)?$/i
 
 const hosts = (port: number) => [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`]
@@ -49,9 +48,6 @@ function place(request: Request, port: number): void {
 }
 
 function form(request: Request, path: string): void {
-  if (!METHODS.includes(request.method)) {
-    throw new HttpError("METHOD_NOT_ALLOWED", `${request.method} is not answered here.`)
-  }
   if (!canonical(path)) throw new HttpError("NO_SUCH_ROUTE", "This path is not spelled as we spell it.")
   const type = request.headers.get("content-type")
   const bodied = request.method === "POST" || request.method === "PUT"

@@ -2,7 +2,6 @@ import type { Context } from "hono"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Env } from "./deps"
-import { HttpError } from "./failure"
 
 type File = {
   body: Uint8Array<ArrayBuffer>
@@ -13,7 +12,7 @@ type File = {
 
 export type Panel = {
   file(path: string): File | undefined
-  serve(c: Context<Env>): Response
+  serve(c: Context<Env>): Response | Promise<Response>
 }
 
 const TYPES: Record<string, string> = {
@@ -50,7 +49,7 @@ export function loadPanel(folder: string): Panel {
     file: (path) => files.get(path),
     serve(c) {
       const file = files.get(c.req.path)
-      if (!file) throw new HttpError("NO_SUCH_ROUTE", "There is nothing at this path.")
+      if (!file) return c.notFound()
       const zipped = file.packed !== undefined && /\bgzip\b/.test(c.req.header("accept-encoding") ?? "")
       c.header("content-type", file.type)
       c.header("vary", "accept-encoding")

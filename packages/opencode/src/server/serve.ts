@@ -131,7 +131,8 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const state = { port: 0, asked: performance.now() }
   const fetch: Fetch = (request) => {
     state.asked = performance.now()
-    return app.fetch(request)
+    // Bun sends no body to a HEAD, and how long it would be; Hono would take the body away first, and say that it is empty.
+    return app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request)
   }
   const wanted = options.port ?? 0
   const server = listen(fetch, wanted === 0 ? (readAddress(folder)?.port ?? 0) : wanted, wanted)

@@ -47,6 +47,26 @@ describe("the server", () => {
     }
   })
 
+  test("answers HEAD as it answers GET, without the body; a stream of events is not begun by it", async () => {
+    const { root, database, folder } = place()
+    writeFileSync(join(root, "index.html"), "<!doctype html>")
+    const { url } = await started(database, { panel: root })
+    const headers = { authorization: `Bearer ${openSecret(folder).read()}`, "accept-encoding": "identity" }
+    const head = (path: string) => fetch(url + path, { method: "HEAD", headers })
+    for (const path of ["/", "/api/pass-over/projects", "/api/pass-over/nothing/here"]) {
+      const get = await fetch(url + path, { headers })
+      const answer = await head(path)
+      const { status } = answer
+      expect({ path, status, body: await answer.text() }).toEqual({ path, status: get.status, body: "" })
+      const told = ["content-type", "content-length"].map((name) => answer.headers.get(name))
+      const length = String((await get.arrayBuffer()).byteLength)
+      expect(told).toEqual([get.headers.get("content-type"), length])
+    }
+    expect((await head("/api/pass-over/events")).headers.get("content-type")).toBe("text/event-stream")
+    expect(await (await fetch(`${url}/api/pass-over/health`, { headers })).json()).toMatchObject({ readers: 0 })
+    expect((await fetch(`${url}/api/pass-over/health`, { method: "HEAD" })).status).toBe(401)
+  })
+
   test("is one for each user", async () => {
     const { database } = place()
     await started(database)
