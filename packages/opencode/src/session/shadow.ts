@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs"
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { git, type GitPlace } from "./git"
+import { git, tryGit, type GitPlace } from "./git"
 import { addAll } from "./shadow-add"
+import { regain } from "./worktree-access"
 
 /**
  * A repository of ours beside the user's: it photographs trees and never writes into theirs. It borrows the objects
@@ -102,7 +103,15 @@ export const photograph = (shadow: Shadow, work_tree: string, index: string, mor
 
 /** Makes a folder be what a photograph shows. */
 export const restore = (shadow: Shadow, work_tree: string, index: string, tree: string) =>
-  inTurn(index, () => git(at(shadow, work_tree, index), ["read-tree", "--reset", "-u", tree]))
+  inTurn(index, async () => {
+    const args = ["read-tree", "--reset", "-u", tree]
+    const place = at(shadow, work_tree, index)
+    // It tells of a file that it could not replace, and goes on.
+    const { problem } = await tryGit(place, args, { may: [0, 128] })
+    if (problem === "") return
+    await regain(work_tree)
+    await git(place, args)
+  })
 
 /** Makes an index begin with a photograph again, whatever was left of it; the tree itself stays as it is. */
 export const rebegin = (shadow: Shadow, work_tree: string, index: string, tree: string) =>

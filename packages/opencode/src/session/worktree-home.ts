@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { mkdir, realpath, rm } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { git } from "./git"
+import { regain } from "./worktree-access"
 import { keptPath } from "./worktree-kept"
 import { openShadow, type Shadow } from "./shadow"
 import { seedPath } from "./shadow-difference"
@@ -46,7 +47,11 @@ export async function unmake(home: Pick<Home, "top" | "common">, root: string, i
     () => false,
     () => true,
   )
-  await rm(root, { recursive: true, force: true })
+  const gone = () => rm(root, { recursive: true, force: true })
+  await gone().catch(async () => {
+    await regain(root)
+    await gone()
+  })
   const books = [index, seedPath(index)].flatMap((path) => [path, `${path}.lock`])
   for (const path of [...books, keptPath(root)]) await rm(path, { force: true })
   // Git lets go of a worktree that is not there, whatever its child had made of it.

@@ -5,7 +5,7 @@ import type { OwnerID, PassID } from "../pass-over/domain/id"
 import type { Log, Store } from "../pass-over/service/port"
 import type { Worktree } from "../pass-over/service/port-change"
 import type { Workspace } from "../pass-over/service/port-workspace"
-import { clean } from "./shadow"
+import { clean, rebegin } from "./shadow"
 import type { Keep } from "./shadow-difference"
 import { takeBack } from "./worktree-above"
 import { tidy } from "./worktree-admin"
@@ -153,6 +153,8 @@ export async function release(pool: Pool, mine: Home, workspace: Workspace) {
   takeBack(workspace.directory)
   unlinkFolders(slot.root, [...slot.linked, ".opencode/node_modules"])
   try {
+    // What its child has made goes now, also what was photographed: were it still there, the next would propose it.
+    await rebegin(mine.shadow, slot.root, slot.index, slot.base)
     await clean(mine.shadow, slot.root, slot.index)
     // A tree that git takes for another one is not used again.
     if (!(await tidy(mine, slot.root, slot.index))) return await drop(pool, mine, slot.row)

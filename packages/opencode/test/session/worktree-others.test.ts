@@ -1,5 +1,15 @@
-import { expect, test } from "bun:test"
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { describe, expect, test } from "bun:test"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { basename, join } from "node:path"
 import type { Workspace } from "../../src/pass-over/service/port-workspace"
 import { createChangeWorld, type ChangeWorld } from "../pass-over/support/change"
@@ -48,6 +58,41 @@ test("worktrees of the user's own are not forgotten while they are away", async 
   renameSync(`${own}.away`, own)
   expect(git(own, "status", "--short")).toBe("")
   expect(git(world.project, "worktree", "list").trim().split("\n")).toHaveLength(2)
+})
+
+type Locking = (tree: string) => void
+
+const locked = (folder: string, mode: number): Locking => {
+  return (tree) => {
+    mkdirSync(join(tree, folder), { recursive: true })
+    writeFileSync(join(tree, folder, "made.js"), "made\n")
+    chmodSync(join(tree, folder), mode)
+  }
+}
+
+// Nothing is locked to root.
+describe.skipIf(process.getuid?.() === 0)("a folder that a child has locked", () => {
+  test.each<[string, Locking]>([
+    ["and that was photographed", locked("cache/mod", 0o555)],
+    ["and that nobody can look into", locked("dist", 0o000)],
+    ["and that is the project's", (tree) => chmodSync(join(tree, "src"), 0o555)],
+  ])("%s is nothing to the next child", async (_name, lock) => {
+    using world = await createChangeWorld()
+    repository(world, { "src/a.txt": "a\n" })
+    const workspaces = treesOf(world)
+    const first = await workspaces.take(world.pass)
+    lock(first.directory)
+    await workspaces.collect(first)
+    await workspaces.release(first)
+    world.put("src/a.txt", "later\n")
+    const second = await workspaces.take({ ...world.pass, id: world.ids.pass() })
+    expect(readdirSync(second.directory).toSorted()).toEqual([".git", "src"])
+    expect(readFileSync(join(second.directory, "src/a.txt"), "utf8")).toBe("later\n")
+    expect((await workspaces.collect(second)).files).toEqual([])
+    lock(second.directory)
+    await workspaces.close()
+    expect(existsSync(second.directory)).toBe(false)
+  })
 })
 
 test.each([
