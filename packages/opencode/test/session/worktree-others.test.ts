@@ -111,5 +111,5 @@ test.each([
   expect(await workspaces.collect(workspace)).toMatchObject({ files: [], notes: [] })
   await workspaces.release(workspace)
   await workspaces.close()
-  expect(readdirSync(dot, { recursive: true }).toSorted()).toEqual(["agent", "agent/ada.md"])
+  expect(readdirSync(dot, { recursive: true, encoding: "utf8" }).toSorted()).toEqual(["agent", "agent/ada.md"])
 })
