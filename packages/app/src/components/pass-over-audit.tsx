@@ -27,7 +27,7 @@ import {
 } from "./pass-over-audit-view"
 import { Glance } from "./pass-over-glance"
 import { Empty, Failed, Loading } from "./state"
-import { Text } from "./text"
+import { Pair, Text } from "./text"
 
 const PAGE = "500"
 /** Fixed, so that the list knows how long it is without looking at each of its lines. */
@@ -40,7 +40,7 @@ function Entry(props: { line: AuditLine; now: number; chosen: boolean; choose: (
     <button type="button" class="entry" aria-pressed={props.chosen} onClick={() => props.choose()}>
       <BadgeMark badge={actionBadge(props.line.action)} />
       <span class="entry-who">
-        {props.line.originating_agent} → {props.line.subagent}
+        <Pair from={props.line.originating_agent} to={props.line.subagent} />
       </span>
       <span class="entry-text">
         <Show when={props.line.error_code}>{(code) => <code>{code()} </code>}</Show>

@@ -9,7 +9,7 @@ import { usePass } from "./pass-over-pass"
 import { ChainList, Moments } from "./pass-over-pass-parts"
 import { placeOf, sorted } from "./pass-over-pass-view"
 import { Failed, Loading } from "./state"
-import { Said, Text } from "./text"
+import { Pair, Said, Text } from "./text"
 
 /** The pass behind an audit entry: its chain, what it found and decided, and when. */
 export function Glance(props: { line: AuditLine; now: number; close: () => void }) {
@@ -20,7 +20,7 @@ export function Glance(props: { line: AuditLine; now: number; close: () => void 
     <>
       <header class="card-head">
         <h2>
-          {props.line.originating_agent} → {props.line.subagent}
+          <Pair from={props.line.originating_agent} to={props.line.subagent} />
         </h2>
         <button type="button" class="button quiet small" onClick={() => props.close()}>
           {WORDS.now.close}

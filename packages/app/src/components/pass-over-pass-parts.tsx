@@ -10,7 +10,7 @@ import type { Detail } from "./pass-over-pass"
 import { manifestRows, timeline, untold } from "./pass-over-pass-view"
 import { badged, nodeIn, withLive } from "./pass-over-status-view"
 import { Empty } from "./state"
-import { Text } from "./text"
+import { Pair, Text } from "./text"
 
 /** What went along and what did not, and why. */
 export function PassContext(props: { detail: Detail }) {
@@ -153,7 +153,7 @@ export function ChainList(props: { detail: Detail }) {
               aria-current={pass.id === props.detail.pass.id ? "true" : undefined}
             >
               <strong>
-                {pass.originating_agent_id} → {pass.subagent_id}
+                <Pair from={pass.originating_agent_id} to={pass.subagent_id} />
               </strong>{" "}
               <bdi>
                 <Text text={pass.objective} />

@@ -27,7 +27,7 @@ import {
 } from "./pass-over-status-view"
 import { CancelDialog, SpeakDialog } from "./speak"
 import { Empty, Failed, Loading, More } from "./state"
-import { Text } from "./text"
+import { Pair, Text } from "./text"
 import { Waits } from "./waits"
 
 type Asking = { what: "cancel" | "speak"; pass: PassSummary }
@@ -91,7 +91,7 @@ export function PassLine(props: { pass: PassSummary; now: number }) {
         <BadgeMark badge={passBadge(props.pass)} />
         <span class="line-text">
           <strong>
-            {props.pass.originating_agent_id} → {props.pass.subagent_id}
+            <Pair from={props.pass.originating_agent_id} to={props.pass.subagent_id} />
           </strong>{" "}
           <bdi>
             <Text text={props.pass.objective} />

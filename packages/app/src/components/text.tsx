@@ -20,6 +20,21 @@ export function Said(props: { text: string; class?: string }) {
   )
 }
 
+/** Who passes work to whom. A name is what a model has written, too: each keeps its reading direction to itself. */
+export function Pair(props: { from: string; to: string }) {
+  return (
+    <>
+      <bdi>
+        <Text text={props.from} />
+      </bdi>
+      {" → "}
+      <bdi>
+        <Text text={props.to} />
+      </bdi>
+    </>
+  )
+}
+
 /** Says at the head of something long that there is something hidden in it. */
 export function HiddenNotice(props: { texts: readonly string[] }) {
   return (

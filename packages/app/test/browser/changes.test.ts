@@ -111,6 +111,20 @@ test("what turns the reading direction and what is not seen stands as its number
   await context.close()
 })
 
+test("the name of an agent hides nothing either, also one that a model made up and that was refused", async () => {
+  expect((await world.ask({ subagent: "au\u200bdit\u202ex", objective: "Look at it" })).ok).toBe(false)
+  const { page, trouble, context } = await open(browser)
+  await page.goto(await world.link())
+  await page.getByRole("heading", { level: 1 }).waitFor()
+  await page.evaluate(() => void (location.hash = "#/audit?action=refused"))
+  await page.locator(".entry").first().click()
+  await page.locator(".glance h2").waitFor()
+  for (const place of [".entry-who", ".glance h2"])
+    expect(await page.locator(place).first().innerText()).toBe("alice → auU+200BditU+202Ex")
+  expect(trouble).toEqual([])
+  await context.close()
+})
+
 test("a key decides about no file that is closed or out of sight", async () => {
   const files = Array.from({ length: 7 }, (_, index) => ({ path: `src/f${index}.txt`, after: `text ${index}\n` }))
   const pass = await proposed("Write seven files", files)
