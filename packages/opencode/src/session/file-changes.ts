@@ -9,10 +9,13 @@ const local = (title: string | undefined, path: string) => (title && path.endsWi
 
 /** What a patch adds to nothing: both sides are known, because one of them is empty. */
 function added(patch: string): string | undefined {
-  const lines = patch.split("\n").filter((line) => !/^(?:---|\+\+\+|@@|Index:|===)/.test(line))
-  const body = lines.filter((line) => line.startsWith("+")).map((line) => line.slice(1))
-  if (lines.some((line) => line.startsWith("-") || line.startsWith(" "))) return undefined
-  return `${body.join("\n")}${lines.some((line) => line.startsWith("\\")) ? "" : "\n"}`
+  const lines = patch.split("\n")
+  const head = lines.findIndex((line) => line.startsWith("@@"))
+  // What looks like a line of the head stands in the file itself.
+  const inside = lines.slice(head + 1)
+  if (head < 0 || inside.some((line) => line.startsWith("-") || line.startsWith(" "))) return undefined
+  const body = inside.filter((line) => line.startsWith("+")).map((line) => line.slice(1))
+  return `${body.join("\n")}${inside.some((line) => line.startsWith("\\")) ? "" : "\n"}`
 }
 
 function patched(file: unknown): FileChange[] {

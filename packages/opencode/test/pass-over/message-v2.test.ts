@@ -111,10 +111,10 @@ describe("what both sides of are known", () => {
     expect(call("write", { title: "src/a.ts", input, metadata })).toEqual([
       { path: "src/a.ts", old_content: "", new_content: "one\n" },
     ])
-    const patch = "--- /dev/null\n+++ b/src/b.ts\n@@ -0,0 +1,2 @@\n+one\n+two\n"
+    const patch = "--- /dev/null\n+++ b/src/b.ts\n@@ -0,0 +1,2 @@\n+one\n+++two\n"
     const files = [{ relativePath: "src/b.ts", type: "add", patch }]
     expect(call("apply_patch", { input: {}, metadata: { files } })).toEqual([
-      { path: "src/b.ts", old_content: "", new_content: "one\ntwo\n" },
+      { path: "src/b.ts", old_content: "", new_content: "one\n++two\n" },
     ])
   })
 
