@@ -5,6 +5,7 @@ import { WORDS } from "../lib/words"
 import type { Hand, Spot } from "./pass-over-change-hand"
 import { decided, PAGE, portions, stopKey } from "./pass-over-change-view"
 import { Diff, Rest } from "./pass-over-diff"
+import { Press } from "./press"
 import { HiddenNotice, Text } from "./text"
 
 const SIGN = { accepted: "✓", part: "◐", declined: "✕", open: "○" } as const
@@ -15,24 +16,22 @@ type File = Change["files"][number]
 function Judge(props: { spot: Spot; state: string; name: string; hand: Hand }) {
   return (
     <Show when={!props.hand.over(props.spot)}>
-      <button
-        type="button"
+      <Press
         class="button small"
-        disabled={props.hand.busy() || props.state === "accepted" || props.hand.unseen(props.spot) > 0}
+        idle={props.hand.busy() || props.state === "accepted" || props.hand.unseen(props.spot) > 0}
         onClick={() => props.hand.accept(props.spot)}
       >
         {WORDS.changes.accept}
         <span class="visually-hidden"> {props.name}</span>
-      </button>
-      <button
-        type="button"
+      </Press>
+      <Press
         class="button small quiet"
-        disabled={props.hand.busy() || props.state === "declined"}
+        idle={props.hand.busy() || props.state === "declined"}
         onClick={() => props.hand.decline(props.spot)}
       >
         {WORDS.changes.decline}
         <span class="visually-hidden"> {props.name}</span>
-      </button>
+      </Press>
     </Show>
   )
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/solid-query"
-import { createComputed, For, Show } from "solid-js"
+import { createComputed, createEffect, For, on, Show } from "solid-js"
 import { createStore, reconcile } from "solid-js/store"
 import type { Change } from "../../../opencode/src/server/schema-decide"
 import { api } from "../lib/api"
@@ -8,6 +8,7 @@ import { useDeeds, type Deeds } from "./pass-over-change-deeds"
 import { FileChange } from "./pass-over-change-file"
 import { layout, turn, useHand, type Hand } from "./pass-over-change-hand"
 import { all, chosen, decline, declined, replacement, standing } from "./pass-over-change-view"
+import { Press } from "./press"
 import { Ask } from "./speak"
 import { Empty, Failed, Loading } from "./state"
 import { Text } from "./text"
@@ -49,39 +50,47 @@ function Undecided(props: { change: Change; deeds: Deeds; hand: Hand }) {
       <Show when={left() > 0}>
         <p class="hint">{WORDS.changes.look_first_all(left())}</p>
       </Show>
-      <button
-        type="button"
+      <Press
         class="button"
-        disabled={props.deeds.busy() || left() > 0}
+        idle={props.deeds.busy() || left() > 0}
         onClick={() => void props.deeds.review(id(), all(props.change))}
       >
         {WORDS.changes.accept_all}
-      </button>
+      </Press>
       <Show when={declined(props.change) > 0}>
-        <button
-          type="button"
+        <Press
           class="button"
-          disabled={props.deeds.busy() || sent() !== undefined}
+          idle={props.deeds.busy() || sent() !== undefined}
           onClick={() => void props.deeds.sendBack(id())}
         >
           {sent() === undefined ? WORDS.changes.send_back : WORDS.changes.sent_back}
-        </button>
+        </Press>
       </Show>
-      <button
-        type="button"
+      <Press
         class="button primary"
-        disabled={props.deeds.busy() || props.change.approval === null || chosen(props.change) === 0}
+        idle={props.deeds.busy() || props.change.approval === null || chosen(props.change) === 0}
         onClick={() => void props.deeds.apply(id(), props.change.approval ?? "")}
       >
         {WORDS.changes.apply(chosen(props.change))}
-      </button>
+      </Press>
     </>
   )
 }
 
 function Decide(props: { change: Change; replaced: boolean; deeds: Deeds; hand: Hand }) {
+  const parts: { place?: HTMLElement } = {}
+  createEffect(
+    on(
+      () => standing(props.change)?.apply_id,
+      () => {
+        // The button that did it has gone, and the focus with it. It does not go to the one that undoes it at once.
+        if (document.activeElement === document.body) parts.place?.focus({ preventScroll: true })
+      },
+      { defer: true },
+    ),
+  )
   return (
-    <div class="actions decide">
+    <div class="actions decide" ref={(element) => (parts.place = element)} tabindex="-1">
       <Show
         when={standing(props.change)}
         fallback={
@@ -93,14 +102,13 @@ function Decide(props: { change: Change; replaced: boolean; deeds: Deeds; hand: 
         {(application) => (
           <>
             <p class="said">{WORDS.changes.applied(application().actor)}</p>
-            <button
-              type="button"
+            <Press
               class="button"
-              disabled={props.deeds.busy()}
+              idle={props.deeds.busy()}
               onClick={() => void props.deeds.undo(props.change.change_id)}
             >
               {WORDS.changes.undo}
-            </button>
+            </Press>
           </>
         )}
       </Show>

@@ -11,6 +11,7 @@ import { BadgeMark } from "./badge"
 import { Dialog } from "./dialog"
 import { FlowDiagram } from "./flow-diagram"
 import { aboutRun, filled, missing, runBadge } from "./pass-over-flows-view"
+import { Press } from "./press"
 import { Empty, Failed, Loading, More } from "./state"
 import { Said, Text } from "./text"
 
@@ -63,13 +64,9 @@ function StartDialog(props: { flow: Flow; directory: string; close: () => void }
           <button type="button" class="button quiet" onClick={() => props.close()}>
             {WORDS.now.close}
           </button>
-          <button
-            type="submit"
-            class="button primary"
-            disabled={busy() || missing(props.flow.inputs, given()).length > 0}
-          >
+          <Press type="submit" class="button primary" idle={busy() || missing(props.flow.inputs, given()).length > 0}>
             {WORDS.flows.start}
-          </button>
+          </Press>
         </div>
       </form>
     </Dialog>

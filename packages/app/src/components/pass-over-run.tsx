@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/solid-query"
-import { createComputed, createSignal, For, Match, Show, Switch } from "solid-js"
+import { createComputed, createSignal, For, Index, Match, Show, Switch } from "solid-js"
 import { createStore, reconcile } from "solid-js/store"
 import type { Run } from "../../../opencode/src/server/schema-flow"
 import { api } from "../lib/api"
@@ -68,7 +68,8 @@ function Proposed(props: { run: Run }) {
 }
 
 function Head(props: { run: Run; now: number; deeds: Orders; ask: (asking: Asking) => void }) {
-  const deed = { pause: () => props.deeds.pause(), resume: () => props.deeds.resume() }
+  const give = (what: ReturnType<typeof orders>[number]) =>
+    what === "cancel" ? props.ask({ what }) : props.deeds[what]()
   return (
     <header class="pass-head">
       <div class="card-head">
@@ -107,17 +108,14 @@ function Head(props: { run: Run; now: number; deeds: Orders; ask: (asking: Askin
         </For>
       </dl>
       <div class="actions">
-        <For each={orders(props.run)}>
+        {/* By their places: where pausing becomes going on, the button stays, and the focus with it. */}
+        <Index each={orders(props.run)}>
           {(what) => (
-            <button
-              type="button"
-              class="button"
-              onClick={() => (what === "cancel" ? props.ask({ what }) : deed[what]())}
-            >
-              {WORDS.flows.order[what]}
+            <button type="button" class="button" onClick={() => give(what())}>
+              {WORDS.flows.order[what()]}
             </button>
           )}
-        </For>
+        </Index>
       </div>
       <Show when={props.deeds.said()}>
         <p class="hint" role="status">

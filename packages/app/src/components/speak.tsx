@@ -3,6 +3,7 @@ import type { PassSummary } from "../../../opencode/src/server/schema"
 import { api } from "../lib/api"
 import { WORDS } from "../lib/words"
 import { Dialog } from "./dialog"
+import { Press } from "./press"
 import { Failed } from "./state"
 
 type Props = { pass: Pick<PassSummary, "id" | "subagent_id">; close: () => void }
@@ -48,14 +49,14 @@ export function Ask(
           <button type="button" class="button quiet" onClick={() => props.close()}>
             {props.no}
           </button>
-          <button
+          <Press
             type="submit"
             class="button"
             classList={{ danger: props.danger === true, primary: props.danger !== true }}
-            disabled={busy() || (props.needed && text().trim() === "")}
+            idle={busy() || (props.needed && text().trim() === "")}
           >
             {props.yes}
-          </button>
+          </Press>
         </div>
       </form>
     </Dialog>

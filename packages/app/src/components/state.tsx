@@ -1,6 +1,7 @@
 import { Show, type JSX } from "solid-js"
 import { ApiError, Unreachable } from "../lib/api"
 import { WORDS } from "../lib/words"
+import { Press } from "./press"
 
 export function Loading() {
   return (
@@ -61,14 +62,9 @@ export function More(props: {
   return (
     <Show when={props.pages.hasNextPage}>
       <p class="more">
-        <button
-          type="button"
-          class="button"
-          disabled={props.pages.isFetchingNextPage}
-          onClick={() => void props.pages.fetchNextPage()}
-        >
+        <Press class="button" idle={props.pages.isFetchingNextPage} onClick={() => void props.pages.fetchNextPage()}>
           {WORDS.state.more}
-        </button>
+        </Press>
       </p>
     </Show>
   )

@@ -89,6 +89,34 @@ test("of a long file nothing is accepted before its last line could be seen", as
   await context.close()
 })
 
+/** What has the focus, by its name and whether it is a button. */
+const focused = (page: Page) =>
+  page.evaluate(() => {
+    const { className = "", textContent = "" } = document.activeElement ?? {}
+    return `${document.activeElement?.tagName} ${className}: ${textContent}`.trim()
+  })
+
+test("whoever goes by keys stays where they are: a button that is out of use keeps the focus, one that goes hands it on", async () => {
+  const pass = await proposed("Keep my place", [{ path: "src/place.txt", after: "one\n" }])
+  const { page, trouble, context } = await changesTab(pass.id)
+  const accept = page.getByRole("button", { name: "Accept the file src/place.txt" })
+  await accept.focus()
+  await page.keyboard.press("Enter")
+  await page.locator('.stop[data-state="accepted"]').waitFor()
+  expect(await focused(page)).toStartWith("BUTTON button small: Accept")
+  expect(await accept.isDisabled()).toBe(true)
+  // Out of use means so.
+  await page.keyboard.press("Enter")
+  await page.getByRole("button", { name: "Apply 1 file" }).focus()
+  await page.keyboard.press("Enter")
+  await page.getByRole("button", { name: "Undo" }).waitFor()
+  await until(async () => (await focused(page)).startsWith("DIV actions decide: Applied"))
+  await page.keyboard.press("Tab")
+  expect(await focused(page)).toBe("BUTTON button: Undo")
+  expect(trouble).toEqual([])
+  await context.close()
+})
+
 test("what turns the reading direction and what is not seen stands as its number", async () => {
   const before = "if (access) {\n  go()\n}\n"
   const after = "/*\u202e } \u2066if (admin)\u2069 \u2066 begin */\n  go()\n  const \u3164 = 1 // 👩‍👩‍👧\n}"

@@ -235,6 +235,21 @@ describe("the preferences", () => {
 })
 
 describe("what is on show stays while more is asked for", () => {
+  test("a word that could not be sent leaves the focus at its button", async () => {
+    const { page, context } = await enter()
+    await page.getByRole("button", { name: /^Cancel/ }).first().click()
+    await context.route("**/cancel", (route) => route.abort())
+    const yes = page.locator("dialog button.danger")
+    await yes.focus()
+    await page.keyboard.press("Enter")
+    await page.locator("dialog [role=alert]").waitFor()
+    expect(await focused(page)).toBe((await yes.textContent())?.trim() ?? "")
+    await page.keyboard.press("Escape")
+    await page.locator("dialog").waitFor({ state: "detached" })
+    expect(await focused(page)).toStartWith("Cancel")
+    await context.close()
+  })
+
   test("the audit: letters, focus, filters, the place in the list; an export that fails says so", async () => {
     fillAudit(world.database, 600)
     const { page, trouble, context } = await enter({ viewport: { width: 1400, height: 860 } })

@@ -440,6 +440,7 @@ describe("the story", () => {
     await box("check.texts").getByText("in work").waitFor()
     await page.getByRole("button", { name: "Pause" }).click()
     await page.getByRole("button", { name: "Resume" }).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Resume")
     filled.goOn()
     await box("check.numbers").getByText("done").waitFor()
     await box("agree").getByRole("link", { name: "Answer in the inbox" }).click()
