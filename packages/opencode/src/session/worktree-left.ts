@@ -30,9 +30,14 @@ export async function inherit(
   return { directory, instead_of: options.directory, linked: kept.linked }
 }
 
+// A project on a drive comes back; one that was deleted does not.
+const AWAY_MS = 30 * 24 * 60 * 60_000
+
 /** Whether nobody will read any more what is in a tree. */
-async function isOver({ store }: WorktreeOptions, { pass_over_id, directory, project }: Worktree): Promise<boolean> {
-  if (pass_over_id === null || !existsSync(project) || !(await recall(directory))) return true
+async function isOver({ store, now }: WorktreeOptions, row: Worktree): Promise<boolean> {
+  const { pass_over_id, directory, project, time_used } = row
+  if (pass_over_id === null || !(await recall(directory))) return true
+  if (!existsSync(project) && now() - time_used > AWAY_MS) return true
   const [pass, outcome, changes] = await Promise.all([
     store.find(pass_over_id),
     store.outcome(pass_over_id),

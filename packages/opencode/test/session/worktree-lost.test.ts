@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { git as asked, GitError } from "../../src/session/git"
 import { openHome } from "../../src/session/worktree-home"
@@ -68,6 +68,22 @@ test("a tree that is being given back while its project is let go of is not left
   await given
   expect(existsSync(workspace.directory)).toBe(false)
   expect(await world.store.worktrees()).toEqual([])
+})
+
+test("what was made for a project that is away, on a drive say, is kept until it is back, and not for ever", async () => {
+  using world = await createChangeWorld()
+  repository(world)
+  const { directory } = await treesOf(world).take(world.pass)
+  writeFileSync(join(directory, "a.txt"), WORK)
+  const outcome = await world.store.outcome(world.pass.id)
+  world.store.outcome = async () => outcome && { ...outcome, transcript: "unread" }
+  const away = world.folder.at("away")
+  renameSync(world.project, away)
+  await heirOf(world).sweep()
+  expect(readFileSync(join(directory, "a.txt"), "utf8")).toBe(WORK)
+  world.clock.advance(31 * 24 * 60 * 60_000)
+  await heirOf(world).sweep()
+  expect([existsSync(directory), await world.store.worktrees()]).toEqual([false, []])
 })
 
 test("a tree that was set aside is neither emptied nor removed, and can be had again", async () => {
