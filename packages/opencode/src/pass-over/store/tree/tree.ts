@@ -148,7 +148,7 @@ function appear(from: string, to: string) {
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw new Barred("somebody has just made a file there")
     // Some file systems have no second names; there the last look has to do.
-    if (codeOf(error) !== "EPERM" && codeOf(error) !== "ENOTSUP") throw error
+    if (!["EPERM", "ENOTSUP", "ENOSYS"].includes(codeOf(error))) throw error
     return renameSync(from, to)
   }
   unlinkSync(from)
