@@ -211,9 +211,16 @@ const written = (value: unknown): string =>
       ? ""
       : String(value)
 
+// More than any text of a flow may have. Flows that hand on twice what they were given would have no end.
+const MOST_FILLED = 200_000
+
 /** A template with its holes filled in. A hole that cannot be filled stays empty: its validator has seen it. */
-export const fill = (template: string, values: Values): string =>
-  template.replaceAll(HOLE, (_whole, text: string) => {
-    const given = evaluate(text.trim(), values)
-    return given.ok ? written(given.value) : ""
+export function fill(template: string, values: Values): string {
+  let room = MOST_FILLED
+  return template.replaceAll(HOLE, (_whole, text: string) => {
+    const given = room > 0 ? evaluate(text.trim(), values) : undefined
+    const filled = given?.ok ? written(given.value).slice(0, room).toWellFormed() : ""
+    room -= filled.length
+    return filled
   })
+}

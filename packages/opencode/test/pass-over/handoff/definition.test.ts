@@ -264,6 +264,12 @@ describe("an expression", () => {
     expect(fill("{{ inputs.goal }} of {{ flow.name }}, round {{ round }}", values)).toBe("total of x, round 1")
     expect(fill("{{ inputs.goal }}", { ...values, inputs: { goal: "{{ flow.name }}" } })).toBe("{{ flow.name }}")
   })
+
+  test("brings no more than a text of a flow may have: flows that hand on twice what they were given have an end", () => {
+    const goal = "x".repeat(150_000)
+    const filled = fill("{{ inputs.goal }}, {{ inputs.goal }}{{ inputs.goal }}", { ...values, inputs: { goal } })
+    expect(filled.length).toBe(200_002)
+  })
 })
 
 describe("flows in flows", () => {
