@@ -5,9 +5,19 @@ import { Stop, usage } from "./command"
 import { EXIT } from "./exit"
 import { projectRoot } from "./place"
 
-export const runInProject = (run: FlowRun, directory: string) => {
+const PAGE = 200
+
+/** The newest runs of a project, however many others have made since. */
+export async function runsIn({ store }: Pick<Engine, "store">, directory: string, most = PAGE): Promise<FlowRun[]> {
   const root = projectRoot(directory)
-  return run.directory === root || run.directory.startsWith(root + sep)
+  const here = (run: FlowRun) => run.directory === root || run.directory.startsWith(root + sep)
+  const found: FlowRun[] = []
+  for (let after: string | undefined; ;) {
+    const page = await store.runs({ after, limit: PAGE })
+    found.push(...page.filter(here))
+    after = page.at(-1)?.run_id
+    if (page.length < PAGE || found.length >= most) return found.slice(0, most)
+  }
 }
 
 export const shortRun = (id: string) => id.slice(-12)
@@ -15,8 +25,7 @@ export const shortRun = (id: string) => id.slice(-12)
 const none = (said: string) => new Stop(EXIT.not_found, said, "pass-over flow list shows them.", "E042")
 
 export async function newestRun(engine: Engine, directory: string): Promise<FlowRun> {
-  const all = await engine.store.runs({ limit: 1_000 })
-  const newest = all.find((run) => runInProject(run, directory))
+  const [newest] = await runsIn(engine, directory, 1)
   if (!newest) throw none("No flow has run in this project.")
   return newest
 }

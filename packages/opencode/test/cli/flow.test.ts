@@ -5,6 +5,7 @@ import { EXIT } from "../../src/cli/exit"
 import { catalogOf } from "../../src/flow/catalog"
 import { createFlows, type Flows } from "../../src/pass-over/service/flow"
 import { createEngineWorld } from "../pass-over/support/engine"
+import { connect } from "../pass-over/support/database"
 import { AGENTS, leaves, memoryFiles } from "../pass-over/support/flow"
 import { createHome, type Home } from "./support"
 
@@ -53,6 +54,27 @@ test("flows of ours and of the project are listed, drawn and checked", async () 
   expect((await home.run("flow", "show", "line", "--mermaid")).out).toStartWith("flowchart TD")
   expect(await home.run("flow", "validate")).toMatchObject({ code: EXIT.ok, out: "5 flows are in order.\n" })
   expect((await home.run("flow", "list", "--json")).json()).toMatchObject({ faults: [], runs: [] })
+})
+
+test("runs of this project are listed and found, however many others have had since", async () => {
+  using home = createHome()
+  write(home, "line.yaml", LINE)
+  const { run_id } = await begun(home, "goal=the bug")
+  using held = connect(home.database)
+  const columns = held.client
+    .query<{ name: string }, []>("select name from pragma_table_info('pass_over_flow_runs')")
+    .all()
+  const copied = columns.map(({ name }) =>
+    name === "run_id" ? "run_id || ?1" : name === "directory" ? "'/elsewhere'" : name,
+  )
+  for (let number = 100; number < 350; number += 1) {
+    held.client.run(
+      `insert into pass_over_flow_runs select ${copied.join(", ")} from pass_over_flow_runs where run_id = ?2`,
+      [String(number), run_id],
+    )
+  }
+  expect((await home.run("flow", "list", "--json")).json()).toMatchObject({ runs: [{ run_id }] })
+  expect((await home.run("flow", "show", "--json")).json()).toMatchObject({ run: { run_id } })
 })
 
 test("an agent that no file tells of is pointed at with its place", async () => {

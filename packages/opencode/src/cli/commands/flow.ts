@@ -18,7 +18,7 @@ import { clean, oneLine } from "../clean"
 import { refused, Stop, text, usage, type Command, type Invocation } from "../command"
 import { actor, withEngine, withHistory } from "../engine"
 import { EXIT } from "../exit"
-import { findRun, newestRun, runInProject, shortRun } from "../find-run"
+import { findRun, newestRun, runsIn, shortRun } from "../find-run"
 import { projectRoot } from "../place"
 import { readText, textAt } from "../read-text"
 import { host } from "../no-host"
@@ -35,8 +35,9 @@ function flowsOf(engine: Engine, directory: string) {
 
 async function runList({ out, directory, options, now }: Invocation) {
   const { flows, faults } = catalogOf(projectRoot(directory))
-  const all = await withHistory<FlowRun[]>([], ({ store }) => store.runs({ limit: 200 }))
-  const runs = options.all === true ? all : all.filter((run) => runInProject(run, directory))
+  const runs = await withHistory<FlowRun[]>([], (engine) =>
+    options.all === true ? engine.store.runs({ limit: 200 }) : runsIn(engine, directory),
+  )
   if (out.json) {
     out.value({
       flows: [...flows.values()].map(({ flow, path }) => ({
