@@ -18,7 +18,7 @@ import {
   type StepKey,
 } from "./definition"
 import { issueText } from "../domain/issue-text"
-import { expressionFault, holes, type Scope } from "./expression"
+import { expressionFault, holes, unclosed, type Scope } from "./expression"
 import { meant } from "./nearest"
 import { idleInParallel, idleInPass, twice } from "./no-effect"
 import { clear, measurable } from "./text"
@@ -85,8 +85,10 @@ function expression(text: string | undefined, { path, scope }: Place, faults: Fl
   if (found) faults.push({ path, message: found.message, offset: found.at })
 }
 
-function template(text: string | undefined, { path, scope }: Place, faults: FlowFault[]) {
-  for (const hole of holes(text ?? "")) {
+function template(text = "", { path, scope }: Place, faults: FlowFault[]) {
+  const offset = unclosed(text)
+  if (offset >= 0) faults.push({ path, message: "what begins here with {{ has no }} behind it", offset })
+  for (const hole of holes(text)) {
     const found = expressionFault(hole.text, { inputs: scope.inputs }, "any")
     if (found) faults.push({ path, message: `{{ ${hole.text} }}: ${found.message}`, offset: hole.at })
   }

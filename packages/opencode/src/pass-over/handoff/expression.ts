@@ -204,6 +204,10 @@ const HOLE = /\{\{([\s\S]*?)\}\}/g
 export const holes = (template: string) =>
   [...template.matchAll(HOLE)].map((match) => ({ text: (match[1] ?? "").trim(), at: match.index }))
 
+/** Where one begins that has no end, and would be read as it stands; -1 where none does. Others write braces too. */
+export const unclosed = (template: string) =>
+  template.replaceAll(HOLE, (whole) => " ".repeat(whole.length)).search(/\{\{\s*(?:inputs|steps|flow|round)\b/)
+
 const written = (value: unknown): string =>
   Array.isArray(value)
     ? value.map(written).join(", ")

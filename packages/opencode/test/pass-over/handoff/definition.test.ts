@@ -100,6 +100,11 @@ describe("a definition", () => {
       ['7:22 steps.0.objective: {{ inputs.gol }}: there is no input "gol" here. Did you mean "goal"?'],
     ],
     [
+      "a hole without an end",
+      `${HEAD}${STEP.replace("Find it", '"Find {{ inputs.goal }} and {{ inputs.goal }"')}`,
+      ["7:44 steps.0.objective: what begins here with {{ has no }} behind it"],
+    ],
+    [
       "an earlier step in the words of a task",
       `${HEAD}${STEP}${STEP.replace("id: a", "id: b").replace("Find it", '"Do {{ steps.a.summary }}"')}`,
       [
