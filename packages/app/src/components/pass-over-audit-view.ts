@@ -50,6 +50,10 @@ export const lineText = (line: Pick<AuditLine, "summary" | "action">) =>
     .trim() ||
   (WORDS.action[line.action] ?? "")
 
+/** The code of what went wrong, where its words do not begin with it. */
+export const lineCode = ({ error_code, summary }: Pick<AuditLine, "error_code" | "summary">) =>
+  error_code !== null && !summary.trimStart().startsWith(error_code) ? error_code : undefined
+
 export const lineKey = (line: Pick<AuditLine, "session_id" | "seq">) => `${line.session_id} ${line.seq}`
 
 /** Only the end of the list asks for more, and not while it is being asked already. */

@@ -16,6 +16,7 @@ import { AuditFilters } from "./pass-over-audit-filters"
 import {
   EntryPage,
   lineKey,
+  lineCode,
   lineText,
   narrowed,
   NO_FILTERS,
@@ -43,7 +44,7 @@ function Entry(props: { line: AuditLine; now: number; chosen: boolean; choose: (
         <Pair from={props.line.originating_agent} to={props.line.subagent} />
       </span>
       <span class="entry-text">
-        <Show when={props.line.error_code}>{(code) => <code>{code()} </code>}</Show>
+        <Show when={lineCode(props.line)}>{(code) => <code>{code()} </code>}</Show>
         <Text text={lineText(props.line)} />
       </span>
       <time datetime={new Date(props.line.timestamp).toISOString()} title={exactly(props.line.timestamp)}>

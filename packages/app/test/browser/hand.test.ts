@@ -237,7 +237,10 @@ describe("the preferences", () => {
 describe("what is on show stays while more is asked for", () => {
   test("a word that could not be sent leaves the focus at its button", async () => {
     const { page, context } = await enter()
-    await page.getByRole("button", { name: /^Cancel/ }).first().click()
+    await page
+      .getByRole("button", { name: /^Cancel/ })
+      .first()
+      .click()
     await context.route("**/cancel", (route) => route.abort())
     const yes = page.locator("dialog button.danger")
     await yes.focus()

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type * as SolidStore from "solid-js/store"
 import {
   EntryPage,
+  lineCode,
   lineText,
   narrowed,
   NO_FILTERS,
@@ -32,6 +33,12 @@ describe("the audit", () => {
       "VERIFIED · audit: needs modification · 3 findings",
     )
     expect(line(" ")).toBe("returned")
+  })
+
+  test("tells the code of what went wrong once", () => {
+    expect(lineCode({ error_code: "E001", summary: "E001 INVALID_SUBAGENT: nobody is called so" })).toBeUndefined()
+    expect(lineCode({ error_code: "E003", summary: "its time was up" })).toBe("E003")
+    expect(lineCode({ error_code: null, summary: "returned" })).toBeUndefined()
   })
 
   test("asks the same question for a minute", () => {
