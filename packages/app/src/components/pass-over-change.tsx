@@ -83,8 +83,9 @@ function Decide(props: { change: Change; replaced: boolean; deeds: Deeds; hand: 
     on(
       () => standing(props.change)?.apply_id,
       () => {
-        // The button that did it has gone, and the focus with it. It does not go to the one that undoes it at once.
-        if (document.activeElement === document.body) parts.place?.focus({ preventScroll: true })
+        // The button that did it has gone, and the focus with it. It does not go to the one that undoes it at once. What
+        // was done elsewhere takes nobody anywhere.
+        if (props.deeds.busy() && document.activeElement === document.body) parts.place?.focus({ preventScroll: true })
       },
       { defer: true },
     ),
