@@ -76,7 +76,7 @@ function createCare(engine: Engine) {
       await resumeLeft(engine, project, alive)
     }
     // Flows look for runs that nobody carries whenever there are news.
-    engine.news.tell()
+    engine.news.tell("elsewhere")
   }
 
   /** A person lets a pass start that is in nobody's hands here: its process may be gone. */
@@ -127,7 +127,7 @@ export function keep(engine: Engine, beat_ms = BEAT_MS): Keeper {
     const version = await store.version()
     if (version === state.version) return
     state.version = version
-    engine.news.tell()
+    engine.news.tell("elsewhere")
     if (engine.running.all().length > 0) await attend(engine)
     await lookAtGates(engine)
     await attendTells(engine)

@@ -18,8 +18,9 @@ export function projectFlows(engine: Engine, project: Project, client: Client, l
     session: async (title) => (await call("make a session for a flow", client.session.create({ title }))).id,
   })
   const look = { due: false }
-  engine.news.on(() => {
-    if (look.due || engine.projects.get(project.directory) !== project) return
+  engine.news.on((what) => {
+    // What is asked of flows, and those that are left, come from other processes.
+    if (what === "place" || look.due || engine.projects.get(project.directory) !== project) return
     look.due = true
     engine.clock.after(LOOK_MS, () => {
       look.due = false

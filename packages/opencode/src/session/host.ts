@@ -129,7 +129,8 @@ const marked = (pass: Pass) => ({ pass_over: { id: pass.id, ...passOverMarker(pa
 function createSessions({ client, observed }: HostOptions): Pick<Host, "child" | "resume" | "session" | "onlyReturn"> {
   return {
     child: async ({ pass, title, rules }) => {
-      const session = await call(
+      const birth = observed.birth(pass.id)
+      const made = call(
         "make a child session",
         client.session.create({
           parentID: pass.root_session_id,
@@ -139,6 +140,7 @@ function createSessions({ client, observed }: HostOptions): Pick<Host, "child" |
           permission: [...rules],
         }),
       )
+      const session = await Promise.race([birth.session, made]).finally(birth.over)
       observed.session(session)
       observed.watch(session.id)
       return session.id

@@ -5,10 +5,15 @@ import type { Refused } from "../pass-over/service/port-host"
 import { createViews, type Views } from "./views"
 import { createTranscript, type Transcript } from "./transcript"
 
+/** `over` when nobody waits for it any more. */
+export type Birth = { session: Promise<Session>; over(): void }
+
 /** What passed by on the event stream and would cost a request to ask for again. */
 export type Observed = {
   hear(event: Event): void
   session(session: Pick<Session, "id" | "parentID" | "permission">): void
+  /** The child session of a pass, as soon as it is there: the host tells of it before it answers who has asked for it. */
+  birth(pass_id: string): Birth
   /** What a session adds to its agent's rules; nothing where it was never seen. */
   rules(session_id: string): PermissionRuleset | undefined
   /** The session above, null for one at the top, undefined for one that was never seen. */
@@ -139,10 +144,32 @@ function call(tools: Map<string, ToolPart>, event: Event) {
   if (!over) tools.set(key, part)
 }
 
+function passOf({ metadata }: Session): unknown {
+  const mark: unknown = metadata?.pass_over
+  return typeof mark === "object" && mark !== null && "id" in mark ? mark.id : undefined
+}
+
+function createBirths() {
+  const awaited = new Map<string, (session: Session) => void>()
+  return {
+    hear(event: Event) {
+      if (awaited.size === 0 || event.type !== "session.created") return
+      const pass_id = passOf(event.properties.info)
+      if (typeof pass_id === "string") awaited.get(pass_id)?.(event.properties.info)
+    },
+    of(pass_id: string): Birth {
+      const { promise: session, resolve } = Promise.withResolvers<Session>()
+      awaited.set(pass_id, resolve)
+      return { session, over: () => void awaited.delete(pass_id) }
+    },
+  }
+}
+
 export function createObserved(): Observed {
   const seen: Seen = { sessions: new Map(), todos: new Map() }
   const tools = new Map<string, ToolPart>()
   const questions = createQuestions()
+  const births = createBirths()
   const watched = new Map<string, Watched>()
 
   return {
@@ -151,7 +178,9 @@ export function createObserved(): Observed {
       transcribe(watched, event)
       questions.hear(event)
       call(tools, event)
+      births.hear(event)
     },
+    birth: births.of,
     session: (session) => remember(seen.sessions, session),
     parent: (session_id) => seen.sessions.get(session_id)?.parent,
     rules: (session_id) => seen.sessions.get(session_id)?.rules,

@@ -43,3 +43,26 @@ test("what the host tells again of the time before is known as that; what is new
   observed.unwatch("ses_child")
   expect(observed.past(updated(text("prt_1", "before")))).toBe(false)
 })
+
+const born = (id: string, pass_id?: string) => {
+  const info = { id, parentID: "ses_root", metadata: pass_id === undefined ? {} : { pass_over: { id: pass_id } } }
+  return { id: "evt_3", type: "session.created", properties: { sessionID: id, info } } as unknown as Event
+}
+
+test("the child session of a pass is there as soon as the host tells of it, and no other one is taken for it", async () => {
+  const observed = createObserved()
+  const birth = observed.birth("pass-1")
+  observed.hear(born("ses_other"))
+  observed.hear(born("ses_another", "pass-2"))
+  observed.hear(born("ses_child", "pass-1"))
+  expect((await birth.session).id).toBe("ses_child")
+})
+
+test("whoever does not wait for a child session any more is told of none", async () => {
+  const observed = createObserved()
+  const birth = observed.birth("pass-1")
+  birth.over()
+  observed.hear(born("ses_child", "pass-1"))
+  const none = Symbol()
+  expect(await Promise.race([birth.session, Bun.sleep(5).then(() => none)])).toBe(none)
+})

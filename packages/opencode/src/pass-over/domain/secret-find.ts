@@ -1,7 +1,11 @@
 export type Word<T> = { word: string; item: T }
 
-/** Told of every place where a word begins, in the order in which they end. */
-export type Finder<T> = (text: string, found: (item: T, at: number) => void) => void
+export type Finder<T> = {
+  /** Told of every place where a word begins, in the order in which they end. */
+  each(text: string, found: (item: T, at: number) => void): void
+  /** Whether there is one at all: nearly every text has none, and is done with then. */
+  any(text: string): boolean
+}
 
 type Node<T> = { next: Map<number, number>; fail: number; words: Word<T>[] }
 
@@ -20,14 +24,25 @@ export function createFinder<T>(words: readonly Word<T>[]): Finder<T> {
   const ends = Uint8Array.from({ length: nodes.length * width }, (_, at) =>
     at % width === 0 && (nodes[at / width]?.words.length ?? 0) > 0 ? 1 : 0,
   )
-  return (text, found) => {
-    let state = 0
-    for (let at = 0; at < text.length; at += 1) {
-      const code = text.charCodeAt(at)
-      state = code < 128 ? (table[state + (classes[code] ?? 0)] ?? 0) : 0
-      if (ends[state] === 0) continue
-      for (const { word, item } of nodes[state / width]?.words ?? []) found(item, at - word.length + 1)
-    }
+  return {
+    each(text, found) {
+      let state = 0
+      for (let at = 0; at < text.length; at += 1) {
+        const code = text.charCodeAt(at)
+        state = code < 128 ? (table[state + (classes[code] ?? 0)] ?? 0) : 0
+        if (ends[state] === 0) continue
+        for (const { word, item } of nodes[state / width]?.words ?? []) found(item, at - word.length + 1)
+      }
+    },
+    any(text) {
+      let state = 0
+      for (let at = 0; at < text.length; at += 1) {
+        const code = text.charCodeAt(at)
+        state = code < 128 ? (table[state + (classes[code] ?? 0)] ?? 0) : 0
+        if (ends[state] !== 0) return true
+      }
+      return false
+    },
   }
 }
 

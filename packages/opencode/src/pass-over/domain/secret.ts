@@ -49,7 +49,7 @@ function whole(text: string, span: Span): Span {
 function spans(text: string): Span[] {
   const found: Span[] = []
   let done = 0
-  find(text, (rule, at) => {
+  find.each(text, (rule, at) => {
     if (at < done) return
     const span = match(rule, text, at)
     if (!span || span.from < done) return
@@ -60,6 +60,9 @@ function spans(text: string): Span[] {
   return found
 }
 
+/** No secret is that short, and none has no word to be known by. */
+const plainly = (text: string) => text.length < 8 || !find.any(text)
+
 const mark = (kind: string) => `[redacted:${kind}]`
 
 /** Whether something was taken out of a text: it is not what it was, and nothing may be written from it. */
@@ -67,7 +70,7 @@ export const isRedacted = (text: string) => /\[redacted:[a-z-]+\]/.test(text)
 
 /** Puts a mark in the place of everything in a text that looks like a secret. In time that grows with its length alone. */
 export function redact(text: string): Redacted {
-  const found = text.length < 8 ? [] : spans(text)
+  const found = plainly(text) ? [] : spans(text)
   if (found.length === 0) return { text, found: [] }
   const pieces = found.map(({ from, kind }, index) => text.slice(found[index - 1]?.to ?? 0, from) + mark(kind))
   return { text: pieces.join("") + text.slice(found.at(-1)?.to), found: found.map(({ kind }) => kind) }
@@ -103,7 +106,7 @@ export function closed<T extends object>(value: T): T {
 type Where = { name: string; depth: number; seen: Map<object, { now: unknown; depth: number }> }
 
 function deep(value: unknown, where: Where): unknown {
-  if (typeof value === "string") return sensitiveField(where.name, value) ? mark("secret") : redact(value).text
+  if (typeof value === "string") return cleaned(value, where.name)
   if (typeof value !== "object" || value === null || where.depth > DEEPEST) return value
   if (Array.isArray(value)) return list(value, where)
   if (!plain(value)) return value
@@ -115,6 +118,11 @@ function deep(value: unknown, where: Where): unknown {
   where.seen.set(value, { now, depth: where.depth })
   if (kept && now === value && where.depth + kept.height <= DEEPEST) kept.clean = true
   return now
+}
+
+function cleaned(text: string, name: string): string {
+  if (sensitiveField(name, text)) return mark("secret")
+  return plainly(text) ? text : redact(text).text
 }
 
 function list(items: readonly unknown[], { name, depth, seen }: Where): readonly unknown[] {

@@ -43,7 +43,7 @@ async function over(engine: Engine, project: Project, entry: Entry, outcome: Out
   project.workspaces?.forgo(pass.id)
   endBelow(engine.running, pass.id, outcome.output.status)
   engine.running.remove(pass.id)
-  engine.news.tell()
+  engine.news.tell("place")
   // The question to a person, and what came of it, are whoever's that opens the project next.
   if (outcome.left === "waiting") return
   project.logged(pass.session_id)
@@ -123,7 +123,7 @@ async function turn(engine: Engine, runner: Runner, limits: Limits): Promise<voi
   const { pass } = runner
   while (runner.run.phase !== "ended") {
     const heard = Promise.withResolvers<void>()
-    const off = engine.news.on(heard.resolve)
+    const off = engine.news.on(() => heard.resolve())
     try {
       const place = await engine.store.takeSlot({ pass_over_id: pass.id, limits, now: engine.clock.now() })
       if (place === "gone" || place.state === "running") return

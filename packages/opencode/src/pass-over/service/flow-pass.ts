@@ -89,7 +89,7 @@ async function outcomeOf({ engine }: FlowWorld, pass: Pass): Promise<Outcome> {
     const outcome = await engine.store.outcome(pass.id)
     if (outcome) return outcome
     const heard = Promise.withResolvers<void>()
-    const off = engine.news.on(heard.resolve)
+    const off = engine.news.on(() => heard.resolve())
     const unarm = engine.clock.after(LOOK_MS, heard.resolve)
     await heard.promise
     off()

@@ -1,15 +1,18 @@
+/** What is new: somebody else has written, or a pass of ours has ended and its place is free. */
+export type New = "elsewhere" | "place"
+
 /** Says that something may have changed; whoever waits for a change looks for himself. */
-export type News = { on(heard: () => void): () => void; tell(): void }
+export type News = { on(heard: (what: New) => void): () => void; tell(what: New): void }
 
 export function createNews(): News {
-  const listening = new Set<() => void>()
+  const listening = new Set<(what: New) => void>()
   return {
     on(heard) {
       listening.add(heard)
       return () => void listening.delete(heard)
     },
-    tell: () => {
-      for (const heard of listening) heard()
+    tell: (what) => {
+      for (const heard of listening) heard(what)
     },
   }
 }

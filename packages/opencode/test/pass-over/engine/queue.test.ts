@@ -79,7 +79,7 @@ test("caps hold over two processes that share the database", async () => {
   const [running] = here.engine.running.all()
   if (!running) throw new Error("nothing runs")
   await outcomeOf(here, running)
-  there.engine.news.tell()
+  there.engine.news.tell("elsewhere")
   expect((await outcomeOf(there, second)).output.status).toBe("completed")
 })
 
