@@ -3,12 +3,16 @@ import { join } from "node:path"
 import { GATE } from "./gate"
 
 const root = join(import.meta.dir, "..")
-// What boots the real opencode or kills processes takes its time; it belongs to npm test.
+// What boots the real opencode, waits for or kills processes, or goes through thousands of cases takes its time; it
+// belongs to npm test.
 const LATER = [
   "**/integration/**",
   "**/proof/**",
   "**/*kill.test.ts",
   "**/contention.test.ts",
+  "**/launcher.test.ts",
+  "**/retention-property.test.ts",
+  "**/{disk,git-judge}.test.ts",
   "**/node_modules/**",
   "packages/rehearsal/**",
   "packages/app/**",
@@ -24,9 +28,9 @@ const unit = (without: readonly string[], ...only: string[]) => [
 ]
 
 // Two halves that take equally long, side by side: much of it is waiting.
-const HALF = ["packages/opencode/test/pass-over/engine", "packages/opencode/test/cli"]
+const HALF = ["pass-over/engine", "cli", "server"].map((name) => `packages/opencode/test/${name}`)
 const UNITS = [
-  { name: "unit tests of the engine and the command line", command: unit([], ...HALF) },
+  { name: "unit tests of the engine, the command line and the API", command: unit([], ...HALF) },
   { name: "unit tests of the rest", command: unit(HALF.map((path) => `${path}/**`)) },
 ]
 
