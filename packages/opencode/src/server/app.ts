@@ -65,12 +65,17 @@ export function apiRoutes(deps: ServerDeps) {
 export type Routes = ReturnType<typeof routed>
 const routed = (deps: ServerDeps) => new Hono<Env>().route(BASE, apiRoutes(deps))
 
-/** What a path answers to; nothing where there is nothing at it. The panel's `*` takes every path and is none itself. */
+/**
+ * What a path answers to; nothing where there is nothing at it. The panel's `*` takes every path and is none itself, and
+ * a path that is written out is no id: `/starts` is not the pass "starts".
+ */
 function methodsAt({ router }: Hono<Env>, path: string): string[] {
-  const answered = ["GET", "POST", "PUT", "DELETE"].filter((method) =>
-    router.match(method, path)[0].some(([[, route]]) => route.method === method && route.path !== "/*"),
+  const answered = ["GET", "POST", "PUT", "DELETE"].flatMap((method) =>
+    router.match(method, path)[0].flatMap(([[, route]]) => (route.method === method ? [route] : [])),
   )
-  return answered.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+  const literal = answered.filter((route) => route.path === path)
+  const routes = literal.length > 0 ? literal : answered.filter((route) => route.path !== "/*")
+  return [...new Set(routes.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])))]
 }
 
 function nothing(app: Hono<Env>, c: Context<Env>, panel: Panel | undefined) {
@@ -108,6 +113,11 @@ export function createApp(deps: ServerDeps, panel?: Panel) {
       },
     }),
   )
+  app.use(`${BASE}/*`, async (c, next) => {
+    const methods = methodsAt(app, c.req.path)
+    const answered = methods.length === 0 || methods.includes(c.req.method)
+    return answered ? next() : nothing(app, c, panel)
+  })
   documented(app, deps, BASE)
   app.route(BASE, apiRoutes(deps))
   if (panel) app.get("*", panel.serve)
