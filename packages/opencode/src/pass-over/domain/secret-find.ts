@@ -24,6 +24,7 @@ export function createFinder<T>(words: readonly Word<T>[]): Finder<T> {
   const ends = Uint8Array.from({ length: nodes.length * width }, (_, at) =>
     at % width === 0 && (nodes[at / width]?.words.length ?? 0) > 0 ? 1 : 0,
   )
+  // The walk stands in both: every text of every operation comes by, and a call for each letter would be felt.
   return {
     each(text, found) {
       let state = 0
