@@ -215,9 +215,10 @@ const { default: plugin } = await import(path)
 const input = {
   directory,
   worktree: directory,
-  serverUrl: new URL("http://localhost:1"),
+  // Where opencode listens nowhere, this is what it gives.
+  serverUrl: new URL("http://localhost:4096"),
   client: {
-    _client: { getConfig: () => ({ baseUrl: "http://localhost:1", fetch: (request: Request) => answer(request) }) },
+    _client: { getConfig: () => ({ baseUrl: "http://localhost:4096", fetch: (request: Request) => answer(request) }) },
   },
 }
 const hooks: Hooks = await plugin.server(input)

@@ -15,6 +15,7 @@ const run = (path: string) => `import ${JSON.stringify(path)}\n`
 /** What the package brings, and what it is made from. */
 export const ENTRIES: Record<string, { from: string; as: (path: string) => string }> = {
   server: { from: "src/index.ts", as: only },
+  thread: { from: "src/thread/far.ts", as: run },
   cli: { from: "src/cli/main.ts", as: run },
   index: { from: "src/lib.ts", as: all },
   api: { from: "src/api.ts", as: all },

@@ -3,14 +3,15 @@ import type { Event } from "@opencode-ai/sdk/v2"
 import { readFileSync } from "node:fs"
 import { ORIGINATORS, type Mode } from "./agent/agent"
 import { redirectMentions } from "./agent/mention"
-import { register, type HostConfig } from "./agent/register"
+import { agentsIn, register, type HostConfig } from "./agent/register"
 import { headless } from "./identity"
 import { somethingLeft } from "./left"
 import { readOption } from "./option"
 import { projectFile } from "./pass-over/store/config-place"
 import { databasePath, globalConfigPath } from "./paths"
-import type { Core, CoreInput } from "./plugin"
-import { earAt, homeOf } from "./session/tree-map"
+import type { Core } from "./core-port"
+import type { CoreInput } from "./plugin"
+import { homeOf } from "./session/home"
 import { STANDBY } from "./standby/name"
 import { TOOLS, type ShownTool } from "./tool/shown.gen"
 
@@ -36,7 +37,10 @@ const quietly = (work: Promise<unknown>) => void work.catch(() => {})
 const AGAIN_MS = 60_000
 
 /** Where the rest of us comes from. */
-type Bring = () => Promise<{ createPlugin: (input: CoreInput) => Core }>
+type Bring = () => Promise<{ createPlugin: (input: CoreInput) => Core | Promise<Core> }>
+
+// Of the few seconds until the rest of us is there.
+const MOST_EARLY = 2_000
 
 // Much more often than the server would end by itself.
 const SERVE_MS = 5 * 60_000
@@ -72,15 +76,18 @@ export function tell({ client }: CoreInput["input"], message: string) {
 /** What stands for the rest of us until it is needed, and afterwards hands on to it. */
 function createCore(input: CoreInput, bring: Bring) {
   const state: { loading?: Promise<Core>; core?: Core; again?: Timer; told?: boolean; over?: boolean } = {}
+  // What opencode said before anybody was there to hear it.
+  const early: Event[] = []
 
-  function failed(error: unknown) {
+  function failed(error: unknown, what = "could not be loaded") {
     delete state.loading
+    delete state.core
     if (state.over) return
     state.again = setTimeout(() => quietly(load()), AGAIN_MS)
     state.again.unref()
     if (state.told) return
     state.told = true
-    tell(input.input, `Pass Over could not be loaded, and opencode goes on without it: ${String(error)}`)
+    tell(input.input, `Pass Over ${what}, and opencode goes on without it: ${String(error)}`)
   }
 
   /** Everything, loaded once; what failed is tried again. */
@@ -88,7 +95,12 @@ function createCore(input: CoreInput, bring: Bring) {
     process_.loaded = true
     clearTimeout(state.again)
     state.loading ??= bring()
-      .then(({ createPlugin }) => (state.core = createPlugin(input)))
+      .then(({ createPlugin }) => createPlugin(input))
+      .then((core) => {
+        void core.lost?.then((why) => failed(why, "has stopped"))
+        for (const event of early.splice(0)) core.event(event)
+        return (state.core = core)
+      })
       .catch((error: unknown) => {
         failed(error)
         throw error
@@ -100,6 +112,11 @@ function createCore(input: CoreInput, bring: Bring) {
     load,
     /** What there is, without loading it: before that no pass of ours runs here. It never fails. */
     now: (): Core | undefined | Promise<Core | undefined> => state.core ?? state.loading?.catch(() => undefined),
+    event(event: Event) {
+      if (state.core) return state.core.event(event)
+      early.push(event)
+      if (early.length > MOST_EARLY) early.shift()
+    },
     over() {
       state.over = true
       clearTimeout(state.again)
@@ -132,8 +149,8 @@ type More = { bring?: Bring; serve?: Serve; option?: Readonly<Record<string, unk
  * first pass is made, when something was left behind, or when opencode has had time for its user.
  */
 export function createDoor(input: CoreInput["input"], more: More = {}) {
-  const { bring = () => import("./plugin"), serve = async () => (await import("./serving")).serve() } = more
-  const door = createCore({ input, observed: earAt(input.directory) }, bring)
+  const { bring = () => import("./thread/near"), serve = async () => (await import("./serving")).serve() } = more
+  const door = createCore({ input, quit: () => process.exit(0) }, bring)
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
   const home = homeOf(input.directory) ?? input
   const state = { originators: new Set(ORIGINATORS), pause: undefined as Timer | undefined }
@@ -162,8 +179,8 @@ export function createDoor(input: CoreInput["input"], more: More = {}) {
   return {
     async config(config: HostConfig) {
       const core = asked() ? await door.load().catch(() => undefined) : undefined
-      const originates = core?.originates ?? plainly
-      state.originators = register(config, originates)
+      const named = core && new Set(await core.originators(agentsIn(config)))
+      state.originators = register(config, named ? (name) => named.has(name) : plainly)
     },
     tools: Object.fromEntries(TOOLS.map((tool) => [tool.name, definition(door, tool)])),
     define(toolID: string, output: { jsonSchema?: unknown }) {
@@ -174,11 +191,7 @@ export function createDoor(input: CoreInput["input"], more: More = {}) {
     /** What we do around tool calls, once there is anything to do. */
     hooks: async () => (await door.now())?.hooks,
     event(event: Event) {
-      // Asked each time: a tree that was given back gets a new ear with its next child.
-      earAt(input.directory).hear(event)
-      const core = door.now()
-      if (core instanceof Promise) return void core.then((loaded) => loaded?.event(event)).catch(() => {})
-      core?.event(event)
+      door.event(event)
     },
     async dispose() {
       clearTimeout(state.pause)

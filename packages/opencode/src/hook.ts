@@ -25,56 +25,62 @@ const recorded = (call: Call, args: Record<string, unknown>) => ({
   args,
 })
 
-/** The host reads these very arguments afterwards. */
-function moved(args: unknown, workspace: Workspace | undefined) {
-  if (!workspace || typeof args !== "object" || args === null) return
-  Object.assign(args, inTree(args, workspace))
+/** The arguments as they have to be for a child that works in a tree. */
+function moved(args: Record<string, unknown>, workspace: Workspace | undefined) {
+  return workspace ? { ...args, ...inTree(args, workspace) } : undefined
 }
 
 /** A child cannot know of a limit that nobody has told it of: where one of its commands meets it, that is said. */
-function explain(pass: Pass, args: Record<string, unknown>, said: Said) {
+function explained(pass: Pass, args: Record<string, unknown>, { output, metadata }: Said): string | undefined {
   const limit = memoryOf(pass)
-  const { exit } = given(said.metadata)
-  if (!limit || typeof exit !== "number" || typeof said.output !== "string") return
-  const found = shortage({ command: String(args.command), exit, output: said.output })
-  if (found) said.output = `${said.output.trimEnd()}\n\n${shortageLine(found, limit)}`
+  const { exit } = given(metadata)
+  if (!limit || typeof exit !== "number" || typeof output !== "string") return undefined
+  const found = shortage({ command: String(args.command), exit, output })
+  return found && `${output.trimEnd()}\n\n${shortageLine(found, limit)}`
 }
 
 /** What we do around the tool calls of children. */
 export function createHooks(engine: Engine, { directory, worktree }: { directory: string; worktree: string }) {
   const place = { directory, worktree, relative, resolve }
   return {
-    /** Decides about a child's tool call before the host does: a user's "always" is stronger than its session rules. */
-    async before(call: Call, args: unknown) {
+    /**
+     * Decides about a child's tool call before the host does: a user's "always" is stronger than its session rules. Gives
+     * back the arguments that the host has to take, where those are others.
+     */
+    async before(call: Call, args: unknown): Promise<Record<string, unknown> | undefined> {
       const entry = engine.running.entry(call.sessionID)
-      if (!entry) return
-      moved(args, entry.runner.workspace)
-      const no = entry.rights && against(entry.rights, entry.runner.pass, { tool: call.tool, args: given(args), place })
+      if (!entry) return undefined
+      const other = moved(given(args), entry.runner.workspace)
+      const taken = other ?? given(args)
+      const no = entry.rights && against(entry.rights, entry.runner.pass, { tool: call.tool, args: taken, place })
       if (no !== undefined) throw new Error(no)
-      await entry.runner.recorder?.before(recorded(call, given(args)))
+      await entry.runner.recorder?.before(recorded(call, taken))
+      return other
     },
-    /** What a call has changed is seen when it is over. What the host takes from `output` is what its agent reads. */
-    async after(call: Call & { args: unknown }, output?: Said) {
+    /** What a call has changed is seen when it is over. Gives back what its agent is to read instead of what it said. */
+    async after(call: Call & { args: unknown }, said?: Said): Promise<string | undefined> {
       const args = given(call.args)
       noteWrites(recorded(call, args), directory, Date.now())
       const runner = engine.running.entry(call.sessionID)?.runner
-      if (runner && output && SHELLS.includes(call.tool)) explain(runner.pass, args, output)
+      const told = runner && said && SHELLS.includes(call.tool) ? explained(runner.pass, args, said) : undefined
       await runner?.recorder?.after(recorded(call, args))
+      return told
     },
-    /** What a child's shell command runs under. */
-    shell({ sessionID }: { sessionID?: string }, output: { env: Record<string, string> }) {
+    /** What a child's shell command runs under, besides what it would run under anyway. */
+    async shell({ sessionID }: { sessionID?: string }, env: { BASH_ENV?: string | undefined }) {
       const pass = sessionID === undefined ? undefined : engine.running.byChild(sessionID)?.pass
-      // A script that the child runs can return for it.
-      if (pass) output.env.PASS_OVER_ID = pass.id
-      if (STANDBY !== undefined) output.env.OPENCODE_SERVER_PASSWORD = ""
       const limit = pass && memoryOf(pass)
-      if (!limit) return
-      Object.assign(output.env, memoryLimit(dataFolder(), limit.megabytes, output.env.BASH_ENV ?? process.env.BASH_ENV))
+      return {
+        // A script that the child runs can return for it.
+        ...(pass ? { PASS_OVER_ID: pass.id } : {}),
+        ...(STANDBY === undefined ? {} : { OPENCODE_SERVER_PASSWORD: "" }),
+        ...(limit ? memoryLimit(dataFolder(), limit.megabytes, env.BASH_ENV ?? process.env.BASH_ENV) : {}),
+      }
     },
     /** A child that is compacted must not forget what it was asked for. */
-    compacting({ sessionID }: { sessionID: string }, output: { context: string[] }) {
+    async compacting({ sessionID }: { sessionID: string }): Promise<string[]> {
       const pass = engine.running.byChild(sessionID)?.pass
-      if (pass) output.context.push(reminder(pass))
+      return pass ? [reminder(pass)] : []
     },
   }
 }

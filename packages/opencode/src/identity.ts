@@ -84,8 +84,15 @@ export function running(pid: number): boolean {
   }
 }
 
+// Engines of this very process that have ended without it.
+const over = new Set<string>()
+
+/** From now on an engine is gone, though its process is there. */
+export const bury = (owner_id: string) => void over.add(owner_id)
+
 /** Whether another opencode is still there, as far as it can be seen from here. */
 export const alive: Alive = (owner: KnownOwner) => {
+  if (over.has(owner.owner_id)) return "dead"
   if (owner.host !== hostname()) return "unknown"
   const [boot] = place().split(" ")
   // The machine was started again since, so nothing of then is running.

@@ -26,14 +26,22 @@ export default {
       "tool.definition": async ({ toolID }, output) => door.define(toolID, output as { jsonSchema?: unknown }),
       "tool.execute.before": async (call, { args }) => {
         shells.begins(call)
-        await (await door.hooks())?.before(call, args)
+        const other = await (await door.hooks())?.before(call, args)
+        // opencode reads these very arguments afterwards.
+        if (other) Object.assign(args, other)
       },
-      "tool.execute.after": async (call, output) => (await door.hooks())?.after(call, output),
+      "tool.execute.after": async (call, output) => {
+        const told = await (await door.hooks())?.after(call, output)
+        // What opencode takes from here is what its agent reads.
+        if (told !== undefined) output.output = told
+      },
       "shell.env": async (input, output) => {
         shells.mark(input, output.env)
-        ;(await door.hooks())?.shell(input, output)
+        Object.assign(output.env, await (await door.hooks())?.shell(input, output.env))
       },
-      "experimental.session.compacting": async (input, output) => (await door.hooks())?.compacting(input, output),
+      "experimental.session.compacting": async (input, output) => {
+        output.context.push(...((await (await door.hooks())?.compacting(input)) ?? []))
+      },
       "chat.message": async ({ sessionID, agent }, output) => door.message({ sessionID, agent }, output),
       dispose: async () => {
         seat.leave()

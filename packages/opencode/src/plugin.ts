@@ -1,4 +1,4 @@
-import type { ToolContext, ToolResult } from "@opencode-ai/plugin"
+import type { PluginInput, ToolContext, ToolResult } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
 import { ORIGINATORS, type Mode } from "./agent/agent"
 import { createHooks } from "./hook"
@@ -8,13 +8,15 @@ import type { Log } from "./pass-over/service/port"
 import { configFiles } from "./config-files"
 import type { ConfigFiles } from "./pass-over/store/config-file"
 import { projectFile } from "./pass-over/store/config-place"
-import { openProject, type Opened, type Opening } from "./project"
+import type { Core } from "./core-port"
+import { openProject, type Opened } from "./project"
 import { runtime } from "./runtime"
 import { answerAsked, answeredThere } from "./session/asked"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
 import type { Observed } from "./session/observed"
-import { earAt, homeOf } from "./session/tree-map"
+import { homeOf } from "./session/home"
+import { earAt } from "./session/tree-map"
 import type { Tool } from "./tool/answer"
 import { brokenTools } from "./tool/broken"
 import { flowTool } from "./tool/flow"
@@ -56,20 +58,21 @@ const originatesHere = (files: ConfigFiles) => (name: string, mode: Mode) => {
   }
 }
 
-export type CoreInput = { input: Opening["input"]; observed: Observed }
+/** What we are given of an opencode instance, and how opencode itself is ended. */
+export type CoreInput = { input: Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">; quit(): void }
 
-export type Core = ReturnType<typeof createPlugin>
+// Beyond its published type; without it nothing could be shown either.
+const callOf = (context: ToolContext) => ("callID" in context ? String(context.callID) : "")
 
 /** A call that has its answer is not shown as running any more: a view that came too late would take the answer away. */
 async function ended(observed: Observed, context: ToolContext) {
-  // Beyond its published type; without it nothing could be shown either.
-  const call_id = "callID" in context ? String(context.callID) : ""
-  const part = observed.tool(context.sessionID, call_id)
+  const part = observed.tool(context.sessionID, callOf(context))
   if (part) await observed.views.end(part.id)
 }
 
 /** Everything that one opencode instance gets from us, behind its door. Nothing in here waits for the instance. */
-export function createPlugin({ input, observed }: CoreInput) {
+export function createPlugin({ input, quit }: CoreInput): Core {
+  const observed = earAt(input.directory)
   const client = connect(input)
   const log = createLog(client)
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
@@ -80,30 +83,36 @@ export function createPlugin({ input, observed }: CoreInput) {
   )
   const passOver = runtime(log)
   if (!passOver.ok) tell(client, log, passOver.problem)
-  const opened = passOver.ok ? openProject(passOver, { input, client, observed, files, log }) : undefined
+  const opened = passOver.ok ? openProject(passOver, { input, client, observed, files, log, quit }) : undefined
   const tools = opened ? toolsOf(opened) : Object.values(brokenTools(passOver.ok ? "" : passOver.problem, log))
   const named = new Map(tools.map((tool) => [tool.name, tool]))
   const asking = { client, elsewhere: home !== input }
 
+  const originates = originatesHere(files)
+  const hooks = opened && createHooks(opened.engine, input)
+
   return {
-    originates: originatesHere(files),
+    originators: async (agents) => agents.filter(([name, mode]) => originates(name, mode)).map(([name]) => name),
     async execute(name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
       const tool = named.get(name)
       if (!tool) return `Not done. There is no tool ${name}.`
-      const answer = await tool.execute(args, context)
+      const moved = await hooks?.before({ tool: name, sessionID: context.sessionID, callID: callOf(context) }, args)
+      const answer = await tool.execute(moved ?? args, context)
       // The host has stopped this call and goes. An answer would have it look up the call's agent once more, and keep for
       // the project's next instance what it then finds: agents without ours.
       if (opened?.project.closing?.aborted) return new Promise(() => {})
       await ended(observed, context)
       return answer
     },
-    hooks: opened && createHooks(opened.engine, input),
-    event(event: Event) {
+    hooks,
+    event(event: Event, stopped = false) {
+      // Asked each time: a tree that was given back gets a new ear with its next child.
+      const ear = earAt(input.directory)
+      ear.hear(event)
+      if (stopped && event.type === "message.part.updated") ear.stops.add(event.properties.part.sessionID)
       if (!opened) return
       if (event.type === "permission.asked") answerAsked(opened.engine, asking, event.properties)
       if (event.type === "permission.replied") answeredThere(event.properties)
-      // Asked each time, as at the door.
-      const ear = earAt(input.directory)
       // What a child had said before its pass began is none of its doing in this one.
       if (ear.past(event)) return
       for (const item of hear(event, ear.author)) {

@@ -26,8 +26,9 @@ import type { Client } from "./session/client"
 import { createHost } from "./session/host"
 import type { Observed } from "./session/observed"
 import { createRoutedHost } from "./session/routed-host"
+import { turns } from "./runtime"
 import { stay } from "./standby/stay"
-import { homeOf } from "./session/tree-map"
+import { homeOf } from "./session/home"
 import { hostAt, workspacesInside, workspacesOf } from "./session/worktrees"
 
 export type Opening = {
@@ -36,6 +37,8 @@ export type Opening = {
   observed: Observed
   files: ConfigFiles
   log: Log
+  /** Ends opencode. */
+  quit(): void
 }
 
 /** A project that this process has open, with what goes on in it besides passes. */
@@ -57,7 +60,7 @@ const below = ({ directory, worktree }: { directory: string; worktree: string })
 
 /** Takes part in a project: its host, its preferences, its flows, and what an earlier opencode left there. */
 export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper }, opening: Opening): Opened {
-  const { input, client, observed, files, log } = opening
+  const { input, client, observed, files, log, quit } = opening
   const home = homeOf(input.directory)
   const directory = home?.directory ?? input.directory
   const auditFiles = keepAuditFiles({ engine, directory, files, log })
@@ -68,7 +71,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     directory,
     within: below(home ?? input),
     ...(home ? { tree: input.directory } : {}),
-    host: createRoutedHost(createHost({ client, observed }), hostAt(input)),
+    host: createRoutedHost(createHost({ client, observed, turns }), hostAt(input)),
     // A tree goes with its project.
     get closing() {
       return home ? (engine.projects.get(directory)?.closing ?? above) : closing.signal
@@ -99,7 +102,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     keeper.enter()
     const left = createLeft({ engine, keeper, project, flows, auditFiles }, log)
     later(() => void keeper.recovered.then(left))
-    stay({ engine, keeper, client, directory })
+    stay({ engine, keeper, client, directory, quit })
   }
 
   const arrivals = createArrivals({ engine, project, flows }, log)

@@ -9,6 +9,7 @@ import type { Engine } from "./pass-over/service/engine"
 import type { Clock, Ids, Log } from "./pass-over/service/port"
 import { runCommand } from "./session/run-command"
 import { tokens } from "./session/tokens"
+import { createTurns } from "./session/turns"
 import { STANDBY } from "./standby/name"
 import { sweepSurfaces } from "./surface"
 
@@ -22,6 +23,9 @@ export const clock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+/** opencode has one thread for all of its projects. */
+export const turns = createTurns(clock)
 
 const uuid = () => Bun.randomUUIDv7()
 
@@ -56,6 +60,9 @@ function open(path: string, log: Log): Runtime {
   })
   return made.ok ? { ...made, keeper: keep(made.engine) } : made
 }
+
+/** By which names this process owns passes. */
+export const owners = () => [...opened.values()].flatMap((each) => (each.ok ? [each.engine.owner_id] : []))
 
 /** The engine of this process, shared by all the projects that it has open. */
 export function runtime(log: Log): Runtime {

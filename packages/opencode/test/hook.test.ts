@@ -10,14 +10,11 @@ test("commands of a child are told whose they are, and nobody else's", async () 
   const { pass } = await started(world)
   await settle(20)
   const hooks = createHooks(world.engine, { directory: "/project", worktree: "/project" })
-  const of = (sessionID: string | undefined) => {
-    const output: { env: Record<string, string> } = { env: {} }
-    hooks.shell(sessionID === undefined ? {} : { sessionID }, output)
-    return output.env.PASS_OVER_ID
-  }
-  expect(of(world.host.children[0]?.session_id)).toBe(pass.id)
-  expect(of("ses_root")).toBeUndefined()
-  expect(of(undefined)).toBeUndefined()
+  const of = async (sessionID: string | undefined) =>
+    (await hooks.shell(sessionID === undefined ? {} : { sessionID }, {})).PASS_OVER_ID
+  expect(await of(world.host.children[0]?.session_id)).toBe(pass.id)
+  expect(await of("ses_root")).toBeUndefined()
+  expect(await of(undefined)).toBeUndefined()
 })
 
 const LIMITED = {
@@ -36,8 +33,8 @@ async function working(world: EngineWorld) {
   return async (given: { output?: unknown; exit?: unknown; tool?: string; sessionID?: string }) => {
     const said = { title: "x", output: given.output, metadata: { exit: given.exit ?? 1 } }
     const args = { command: "python3 build.py" }
-    await hooks.after({ tool: given.tool ?? "bash", sessionID: given.sessionID ?? sessionID, callID: "c", args }, said)
-    return said.output
+    const call = { tool: given.tool ?? "bash", sessionID: given.sessionID ?? sessionID, callID: "c", args }
+    return (await hooks.after(call, said)) ?? said.output
   }
 }
 

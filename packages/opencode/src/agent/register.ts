@@ -59,25 +59,37 @@ function visibility(originator: boolean): Rules {
     : { ...nobody, pass_over: "deny", pass_over_read: "deny", pass_over_review: "deny", flow: "deny" }
 }
 
+type Named = { name: string; agent: HostAgent | undefined; mode: Mode }
+
+/** The agents that work, ours and opencode's own among them, as far as the configuration tells. */
+function working(agents: Readonly<Record<string, HostAgent | undefined>>): Named[] {
+  return [...new Set([...Object.keys(NATIVE), ...Object.keys(agents)])]
+    .map((name) => ({ name, agent: agents[name], mode: agents[name]?.mode ?? NATIVE[name] ?? "all" }))
+    .filter(({ name, agent }) => !HIDDEN.includes(name) && !agent?.disable)
+}
+
+/** The user's agents of our names win, field by field. */
+function withOurs(config: HostConfig): Record<string, HostAgent | undefined> {
+  const agents = { ...config.agent }
+  for (const { name, host } of AGENTS) {
+    const user = agents[name]
+    agents[name] = { ...host, ...user, permission: withRules(long(user?.permission), long(host.permission)) }
+  }
+  return agents
+}
+
+/** Every agent that works, by its name and what it is made for. */
+export const agentsIn = (config: HostConfig): [name: string, mode: Mode][] =>
+  working(withOurs(config)).map(({ name, mode }) => [name, mode])
+
 /**
  * Puts our agents into opencode's configuration, and hides our tools from the agents that may not use them. Where the
  * user has an agent of the same name, theirs wins field by field. Tells which agents may pass work on.
  */
 export function register(config: HostConfig, originates: (name: string, mode: Mode) => boolean): Set<string> {
-  const agents = { ...config.agent }
+  const agents = withOurs(config)
   const originators = new Set<string>()
-  for (const { name, host } of AGENTS) {
-    const user = agents[name]
-    agents[name] = {
-      ...host,
-      ...user,
-      permission: withRules(long(user?.permission), long(host.permission)),
-    }
-  }
-  for (const name of new Set([...Object.keys(NATIVE), ...Object.keys(agents)])) {
-    const agent = agents[name]
-    if (HIDDEN.includes(name) || agent?.disable) continue
-    const mode = agent?.mode ?? NATIVE[name] ?? "all"
+  for (const { name, agent, mode } of working(agents)) {
     // Whoever may not pass work on at all has the host's own way of delegating, and a mention leads there.
     const barred = uniform(rulesOf(config.permission, agent?.permission), "pass_over") === "deny"
     if (originates(name, mode) && !barred) originators.add(name)

@@ -20,14 +20,37 @@ function config(client: unknown): Config {
   return inner._client.getConfig?.() ?? {}
 }
 
+type Given = Pick<PluginInput, "client" | "serverUrl">
+
+/** How opencode is reached from here. */
+export type Reach = {
+  baseUrl: string
+  fetch?: typeof fetch
+  headers?: Headers
+  /** Whether it listens there. Else the client has an address where nobody is, or somebody else, and its own way in. */
+  listens: boolean
+}
+
+// What the host gives for an address where it has none.
+const NOWHERE = "http://localhost:4096/"
+
+export function reach({ client, serverUrl }: Given): Reach {
+  const { baseUrl = serverUrl.href, fetch, headers } = config(client)
+  return {
+    baseUrl,
+    ...(fetch ? { fetch } : {}),
+    ...(headers ? { headers } : {}),
+    listens: fetch === undefined || serverUrl.href !== NOWHERE,
+  }
+}
+
 /** A client of opencode's current API that talks to the instance this plugin runs in. */
-export function connect(input: Pick<PluginInput, "client" | "directory" | "serverUrl">): Client {
-  const known = config(input.client)
+export function connect(input: Given & Pick<PluginInput, "directory">): Client {
+  const { headers, listens: _, ...known } = reach(input)
   return createOpencodeClient({
-    baseUrl: known.baseUrl ?? input.serverUrl.href,
+    ...known,
     directory: input.directory,
-    ...(known.fetch ? { fetch: known.fetch } : {}),
-    ...(known.headers ? { headers: Object.fromEntries(known.headers.entries()) } : {}),
+    ...(headers ? { headers: Object.fromEntries(headers.entries()) } : {}),
   })
 }
 

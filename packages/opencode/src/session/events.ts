@@ -1,11 +1,9 @@
 import type { Event, Message, Part } from "@opencode-ai/sdk/v2"
 import type { HostEvent } from "../pass-over/service/port-host"
+import { OURS } from "./ours"
 
 /** A running tool call of one of our tools: the part that progress is written to. */
 export type ToolPart = Extract<Part, { type: "tool" }>
-
-// Their answers carry results, which are delivered with them.
-const ANSWERED = ["pass_over", "flow"]
 
 /** Who wrote a message of a session that is watched. */
 export type Author = (session_id: string, message_id: string) => Message | undefined
@@ -50,7 +48,7 @@ function part(value: Part, author: Author): HostEvent[] {
       failed,
     },
   }
-  if (failed || !ANSWERED.includes(value.tool)) return [activity, turn]
+  if (failed || !OURS.includes(value.tool)) return [activity, turn]
   return [activity, turn, { type: "answered", session_id: sessionID, call_id: callID, message_id: messageID }]
 }
 

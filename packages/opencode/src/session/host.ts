@@ -15,12 +15,14 @@ import { modelName, parseModel, unknownModel } from "./host-model"
 import type { Observed } from "./observed"
 import { partID, resultMessageID } from "./id"
 import { bringResult } from "./result-message"
+import type { Turns } from "./turns"
 
 const HEARD_MS = 50
 
 export type HostOptions = {
   client: Client
   observed: Observed
+  turns: Turns
 }
 
 async function prompt(client: Client, input: Prompt): Promise<Rest> {
@@ -126,9 +128,14 @@ function createReading({ client, observed }: HostOptions): Reading {
 
 const marked = (pass: Pass) => ({ pass_over: { id: pass.id, ...passOverMarker(pass) } })
 
-function createSessions({ client, observed }: HostOptions): Pick<Host, "child" | "resume" | "session" | "onlyReturn"> {
+function createSessions({
+  client,
+  observed,
+  turns,
+}: HostOptions): Pick<Host, "child" | "resume" | "session" | "onlyReturn"> {
   return {
     child: async ({ pass, title, rules }) => {
+      const turn = await turns.next()
       const birth = observed.birth(pass.id)
       const made = call(
         "make a child session",
@@ -140,9 +147,15 @@ function createSessions({ client, observed }: HostOptions): Pick<Host, "child" |
           permission: [...rules],
         }),
       )
-      const session = await Promise.race([birth.session, made]).finally(birth.over)
+      const session = await Promise.race([birth.session, made])
+        .catch((error: unknown) => {
+          turn.over()
+          throw error
+        })
+        .finally(birth.over)
       observed.session(session)
       observed.watch(session.id)
+      observed.onAnswer(session.id, turn.over)
       return session.id
     },
 
@@ -190,10 +203,10 @@ export function createHost(options: HostOptions): Host {
     ...createReading(options),
     ...createSessions(options),
 
-    prompt: (input) => prompt(client, input),
+    prompt: (input) => prompt(client, input).finally(() => observed.answered(input.session_id)),
 
     stop: async (session_id) => {
-      await client.session.abort({ sessionID: session_id })
+      if (!observed.stops.delete(session_id)) await client.session.abort({ sessionID: session_id })
       // The host keeps a stopped session's questions on the screen until somebody answers them.
       for (const request of observed.questions(session_id)) {
         await client.permission.reply({ requestID: request, reply: "reject" })

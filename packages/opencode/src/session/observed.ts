@@ -3,6 +3,7 @@ import type { ToolPart } from "./events"
 import type { Stored } from "./message-v2"
 import type { Refused } from "../pass-over/service/port-host"
 import { createViews, type Views } from "./views"
+import { OURS } from "./ours"
 import { createTranscript, type Transcript } from "./transcript"
 
 /** `over` when nobody waits for it any more. */
@@ -14,10 +15,15 @@ export type Observed = {
   session(session: Pick<Session, "id" | "parentID" | "permission">): void
   /** The child session of a pass, as soon as it is there: the host tells of it before it answers who has asked for it. */
   birth(pass_id: string): Birth
+  /** Calls once the model of a session begins to answer, or once nothing is expected of it any more. */
+  onAnswer(session_id: string, come: () => void): void
+  answered(session_id: string): void
   /** What a session adds to its agent's rules; nothing where it was never seen. */
   rules(session_id: string): PermissionRuleset | undefined
   /** The session above, null for one at the top, undefined for one that was never seen. */
   parent(session_id: string): string | null | undefined
+  /** Sessions that were told to stop just now, by whoever heard first that it was time. */
+  readonly stops: Set<string>
   /** The running call of one of our tools. */
   tool(session_id: string, call_id: string): ToolPart | undefined
   /** What is being written into running calls. */
@@ -42,9 +48,6 @@ export type Observed = {
 
 // Sessions of a long day. What falls out is asked for again.
 const MOST_SESSIONS = 10_000
-
-// Those that show how it goes.
-const OURS = ["pass_over", "flow"]
 
 type Known = { parent: string | null; rules: PermissionRuleset }
 type Seen = { sessions: Map<string, Known>; todos: Map<string, Todo[]> }
@@ -165,11 +168,24 @@ function createBirths() {
   }
 }
 
+function createAnswers() {
+  const awaited = new Map<string, () => void>()
+  return {
+    on: (session_id: string, come: () => void) => void awaited.set(session_id, come),
+    come(session_id: string) {
+      const come = awaited.get(session_id)
+      awaited.delete(session_id)
+      come?.()
+    },
+  }
+}
+
 export function createObserved(): Observed {
   const seen: Seen = { sessions: new Map(), todos: new Map() }
   const tools = new Map<string, ToolPart>()
   const questions = createQuestions()
   const births = createBirths()
+  const answers = createAnswers()
   const watched = new Map<string, Watched>()
 
   return {
@@ -179,12 +195,18 @@ export function createObserved(): Observed {
       questions.hear(event)
       call(tools, event)
       births.hear(event)
+      if (event.type === "message.part.updated" && event.properties.part.type === "step-start") {
+        answers.come(event.properties.part.sessionID)
+      }
     },
     birth: births.of,
+    onAnswer: answers.on,
+    answered: answers.come,
     session: (session) => remember(seen.sessions, session),
     parent: (session_id) => seen.sessions.get(session_id)?.parent,
     rules: (session_id) => seen.sessions.get(session_id)?.rules,
     tool: (session_id, call_id) => tools.get(`${session_id} ${call_id}`),
+    stops: new Set(),
     views: createViews(),
     questions: questions.of,
     refused: questions.refused,

@@ -7,10 +7,11 @@ import type { Engine } from "../pass-over/service/engine"
 import type { Host } from "../pass-over/service/port-host"
 import type { Workspaces } from "../pass-over/service/port-workspace"
 import { dead } from "../pass-over/service/recover"
-import { databasePath } from "../runtime"
+import { databasePath, turns } from "../runtime"
 import { connect } from "./client"
 import { createHost } from "./host"
-import { earAt, enterTree, homeOf, leaveTree, type Home } from "./tree-map"
+import { enterTree, homeOf, type Home } from "./home"
+import { earAt, leaveTree } from "./tree-map"
 import { createWorkspaces } from "./worktree"
 
 type Input = Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">
@@ -20,7 +21,7 @@ export const hostAt =
   (input: Input) =>
   (directory: string): Host => {
     enterTree(directory, homeOf(input.directory) ?? input)
-    return createHost({ client: connect({ ...input, directory }), observed: earAt(directory) })
+    return createHost({ client: connect({ ...input, directory }), observed: earAt(directory), turns })
   }
 
 const VERSION = "1.18.33"

@@ -13,7 +13,7 @@ const TRY_MS = 50
 
 type Lock = NonNullable<ReturnType<typeof takeLock>>
 
-type Staying = { engine: Engine; keeper: Keeper; client: Client; directory: string }
+type Staying = { engine: Engine; keeper: Keeper; client: Client; directory: string; quit(): void }
 
 async function busy({ engine, client, directory }: Staying): Promise<boolean> {
   if (engine.running.all().length > 0) return true
@@ -31,7 +31,7 @@ export function stay(staying: Staying) {
   if (STANDBY !== staying.directory) return
   void place(staying.directory).then((lock) => {
     // Another one was faster and does it all.
-    if (!lock) process.exit(0)
+    if (!lock) return staying.quit()
     watch(staying, lock)
   })
 }
@@ -47,7 +47,7 @@ async function place(directory: string): Promise<Lock | undefined> {
 }
 
 function watch(staying: Staying, lock: Lock) {
-  const { engine, keeper } = staying
+  const { engine, keeper, quit } = staying
   const state = { last: performance.now(), looking: false }
   const look = async () => {
     if (await busy(staying)) state.last = performance.now()
@@ -55,7 +55,7 @@ function watch(staying: Staying, lock: Lock) {
     clearInterval(timer)
     await keeper.leave()
     lock.release()
-    process.exit(0)
+    quit()
   }
   const timer = setInterval(() => {
     if (state.looking) return

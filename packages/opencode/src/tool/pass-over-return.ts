@@ -4,6 +4,7 @@ import { ReviewDecision } from "../pass-over/domain/output"
 import { returnFromPassOver } from "../pass-over/service/api-return"
 import type { Engine } from "../pass-over/service/engine"
 import { tool } from "./answer"
+import { RETURN, RETURNED } from "./returned"
 import description from "./pass-over-return.txt"
 
 // What the model is shown is lean; what it sends is checked against the full schema (domain/report.ts), so that a
@@ -44,7 +45,7 @@ const Shown = z.looseObject({
 export const passOverReturnTool = (engine: Engine) =>
   tool(
     {
-      name: "pass_over_return",
+      name: RETURN,
       description: description.trim(),
       schema: z.unknown(),
       shown: Shown,
@@ -54,7 +55,7 @@ export const passOverReturnTool = (engine: Engine) =>
           agent: context.agent,
           report,
         })
-        return returned.ok ? { title: "returned", output: returned.text } : returned.refusal
+        return returned.ok ? { title: RETURNED, output: returned.text } : returned.refusal
       },
     },
     engine.log,

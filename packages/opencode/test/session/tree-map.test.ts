@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
-import { earAt, enterTree, homeOf, leaveTree } from "../../src/session/tree-map"
+import { enterTree, homeOf } from "../../src/session/home"
+import { earAt, leaveTree } from "../../src/session/tree-map"
 
 const HOME = { directory: "/project", worktree: "/project" }
 

@@ -2,7 +2,7 @@ import type { ToolContext } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
 import { expect, test } from "bun:test"
 import { createPlugin } from "../../src/plugin"
-import { createObserved } from "../../src/session/observed"
+import { earAt } from "../../src/session/tree-map"
 import { createViews } from "../../src/session/views"
 
 const PART = "prt_1"
@@ -52,15 +52,15 @@ const running = {
 
 test("an answer of ours reaches the host after the last view of its call", async () => {
   process.env.PASS_OVER_DB = ":memory:"
-  const observed = createObserved()
-  observed.hear(running)
   const input = {
     client: {} as never,
     directory: "/project",
     worktree: "/project",
     serverUrl: new URL("http://localhost:4096"),
   }
-  const plugin = createPlugin({ input, observed })
+  const observed = earAt(input.directory)
+  observed.hear(running)
+  const plugin = createPlugin({ input, quit: () => {} })
   const slow = Promise.withResolvers<void>()
   const order: string[] = []
   const view = observed.views.show(PART, () => slow.promise.then(() => order.push("view")))

@@ -3,6 +3,8 @@ import { join } from "node:path"
 import type { Client } from "../../../src/session/client"
 import { createHost } from "../../../src/session/host"
 import { createObserved } from "../../../src/session/observed"
+import { createTurns } from "../../../src/session/turns"
+import { clock } from "../../../src/runtime"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import { readPass } from "../../../src/pass-over/service/read-pass"
 import { message, part } from "../sample"
@@ -22,7 +24,11 @@ async function taken({ engine }: NestedWorld, { id }: Pick<Pass, "id">) {
 /** The scripted host, with files and git as the real one has them. */
 function world(files: Record<string, string>): NestedWorld {
   const made = createNestedWorld(files)
-  const { files: read, nearby } = createHost({ client: {} as Client, observed: createObserved() })
+  const { files: read, nearby } = createHost({
+    client: {} as Client,
+    observed: createObserved(),
+    turns: createTurns(clock),
+  })
   Object.assign(made.host, { files: read, nearby })
   return made
 }

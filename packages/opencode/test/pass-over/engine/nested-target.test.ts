@@ -10,6 +10,8 @@ import { recoverApplies } from "../../../src/pass-over/service/change/recover"
 import type { Client } from "../../../src/session/client"
 import { createHost } from "../../../src/session/host"
 import { createObserved } from "../../../src/session/observed"
+import { createTurns } from "../../../src/session/turns"
+import { clock } from "../../../src/runtime"
 import { attendReworks } from "../../../src/pass-over/service/change/rework"
 import { sendBack } from "../../../src/pass-over/service/change/send-back"
 import { tellApplied } from "../../../src/pass-over/service/change/tell"
@@ -176,7 +178,7 @@ test("what applies itself does so in the tree above, and never in the project on
 test("what a person sends back of it is done again in its place: in the tree above while that is there, then on the project", async () => {
   using world = createNestedWorld(FILES)
   const { engine, deps, host } = world
-  const { files, nearby } = createHost({ client: {} as Client, observed: createObserved() })
+  const { files, nearby } = createHost({ client: {} as Client, observed: createObserved(), turns: createTurns(clock) })
   Object.assign(host, { files, nearby })
   engine.projects.set(world.directory, world.project)
   const sent = async (pass: Pass, script: Parameters<NestedWorld["plays"]>[1]) => {

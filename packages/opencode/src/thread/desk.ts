@@ -1,0 +1,36 @@
+import type { Reach } from "../session/client"
+import { enterTree } from "../session/home"
+import type { Asked, Near, Question, Replied } from "./wire"
+
+type Instance = { reach: Reach; quit(): void; trouble(what: string): void }
+
+/** Who is there in opencode's thread for the engine's to ask: its instances, and the calls that may put a question. */
+export type Desk = { instances: Map<number, Instance>; asks: Map<number, (question: Question) => Promise<void>> }
+
+export const pairs = (headers: Headers | undefined) => [...(headers?.entries() ?? [])]
+
+async function fetched({ fetch: send = fetch }: Reach, { url, method, headers, body }: Asked): Promise<Replied> {
+  const response = await send(new Request(url, { method, headers, ...(body === "" ? {} : { body }) }))
+  return { status: response.status, headers: pairs(response.headers), body: await response.text() }
+}
+
+/** What opencode's thread does for the engine's. */
+export function nearSide({ instances, asks }: Desk): Near {
+  const any = () => instances.values().next().value
+  return {
+    async fetch(instance, asked) {
+      const found = instances.get(instance)
+      if (!found) throw new Error("this project is closed")
+      return fetched(found.reach, asked)
+    },
+    async ask(call, question) {
+      const ask = asks.get(call)
+      if (!ask) throw new Error("this call is over")
+      await ask(question)
+    },
+    tree: enterTree,
+    ping() {},
+    trouble: (what) => any()?.trouble(what),
+    quit: () => any()?.quit(),
+  }
+}

@@ -1,0 +1,113 @@
+/** The thread that the engine runs in: what opencode's own thread asks for is done here, and nothing waits for anything there. */
+import type { ToolContext } from "@opencode-ai/plugin"
+import type { Core } from "../core-port"
+import { bury } from "../identity"
+import { createPlugin } from "../plugin"
+import { owners, turns } from "../runtime"
+import { onTree } from "../session/home"
+import { closedIn, type Closed } from "./closed"
+import { wire, type Context, type Far, type Near, type Opening, type Question } from "./wire"
+
+declare const self: Worker
+
+const cores = new Map<number, Core>()
+const calls = new Map<number, AbortController>()
+let closed: Closed | undefined
+
+function coreOf(instance: number): Core {
+  const core = cores.get(instance)
+  if (!core) throw new Error("this project is closed")
+  return core
+}
+
+const NO_HOOKS = "Pass Over has no engine here"
+
+function hooksOf(instance: number) {
+  const { hooks } = coreOf(instance)
+  if (!hooks) throw new Error(NO_HOOKS)
+  return hooks
+}
+
+/** Reaches opencode through its own thread, where it listens nowhere. */
+const through =
+  (instance: number) =>
+  async (request: Request): Promise<Response> => {
+    const { url, method, headers } = request
+    const asked = { url, method, headers: [...headers.entries()], body: await request.text() }
+    const { status, headers: told, body } = await near.fetch(instance, asked)
+    return new Response(status === 204 || status === 304 ? null : body, { status, headers: told })
+  }
+
+function inputOf({ instance, directory, worktree, url, headers, inside }: Opening) {
+  const config = {
+    baseUrl: url,
+    headers: new Headers(headers),
+    ...(inside ? { fetch: through(instance) } : {}),
+  }
+  return { client: { _client: { getConfig: () => config } }, directory, worktree, serverUrl: new URL(url) }
+}
+
+const contextOf = ({ call, ...told }: Context, abort: AbortSignal): ToolContext => ({
+  ...told,
+  abort,
+  metadata() {},
+  ask: (question: Question) => near.ask(call, question),
+})
+
+const far: Far = {
+  open(opening) {
+    for (const owner of opening.buried) bury(owner)
+    const core = createPlugin({
+      input: inputOf(opening) as unknown as Parameters<typeof createPlugin>[0]["input"],
+      quit: () => void near.quit.asEvent(),
+    })
+    cores.set(opening.instance, core)
+    return { hooks: core.hooks !== undefined, owners: owners() }
+  },
+  async close(instance) {
+    const core = cores.get(instance)
+    cores.delete(instance)
+    await core?.dispose()
+    closed?.of(instance)
+  },
+  originators: (instance, agents) => coreOf(instance).originators(agents),
+  async execute(instance, name, args, context) {
+    const core = coreOf(instance)
+    const controller = new AbortController()
+    calls.set(context.call, controller)
+    try {
+      return await core.execute(name, args, contextOf(context, controller.signal))
+    } finally {
+      calls.delete(context.call)
+    }
+  },
+  abort: (call) => calls.get(call)?.abort(),
+  hear: (instance, event, stopped) => cores.get(instance)?.event(event, stopped),
+  before: (instance, call, args) => hooksOf(instance).before(call, args),
+  after: (instance, call, said) => hooksOf(instance).after(call, said),
+  shell: (instance, of, env) => hooksOf(instance).shell(of, env),
+  compacting: (instance, of) => hooksOf(instance).compacting(of),
+}
+
+const near = wire<Near, Far>(
+  {
+    post: (message) => self.postMessage(message),
+    listen: (heard) =>
+      self.addEventListener("message", ({ data }: MessageEvent<string | SharedArrayBuffer>) => {
+        if (typeof data === "string") return heard(data)
+        closed = closedIn(data)
+      }),
+  },
+  far,
+)
+
+turns.ask(() => near.ping())
+onTree((directory, home) => void near.tree.asEvent(directory, home))
+
+// As in opencode's own thread, what nobody has caught ends nothing.
+const survived = (error: unknown) =>
+  void near.trouble.asEvent(
+    `Something went wrong: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  )
+process.on("uncaughtException", survived)
+process.on("unhandledRejection", survived)

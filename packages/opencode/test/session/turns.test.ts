@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test"
+import { createTurns, type Turn } from "../../src/session/turns"
+import { createFakeClock, settle } from "../pass-over/support/fake-clock"
+
+/** Several that want to start, and how long opencode's thread takes to answer. */
+async function starting(count: number, answer_ms?: number) {
+  const clock = createFakeClock()
+  const turns = createTurns(clock)
+  const thread = { answer_ms: answer_ms ?? 0 }
+  if (answer_ms !== undefined) {
+    turns.ask(() => new Promise<void>((resolve) => void clock.after(thread.answer_ms, resolve)))
+  }
+  const begun: Turn[] = []
+  for (let index = 0; index < count; index += 1) void turns.next().then((turn) => begun.push(turn))
+  await settle()
+  return { clock, turns, thread, begun }
+}
+
+test("whoever knows nothing of opencode's thread waits for nobody", async () => {
+  const { begun } = await starting(5)
+  expect(begun).toHaveLength(5)
+})
+
+test("while opencode's thread is busy they start one after the other, each when the one before has its answer", async () => {
+  const { clock, begun } = await starting(3, 20)
+  expect(begun).toHaveLength(1)
+  await clock.advance(500)
+  expect(begun).toHaveLength(1)
+  begun[0]?.over()
+  begun[0]?.over()
+  await settle()
+  expect(begun).toHaveLength(2)
+  await clock.advance(500)
+  begun[1]?.over()
+  await settle()
+  expect(begun).toHaveLength(3)
+})
+
+test("nobody waits for somebody else's model: a thread that has nothing to do lets the next one start", async () => {
+  const { clock, begun, thread } = await starting(4, 20)
+  await clock.advance(200)
+  expect(begun).toHaveLength(1)
+  thread.answer_ms = 1
+  await clock.advance(60)
+  expect(begun.length).toBeGreaterThan(1)
+  await clock.advance(100)
+  expect(begun).toHaveLength(4)
+})
+
+test("one that never comes to its model holds nobody up for long, nor does a thread that cannot be asked", async () => {
+  const { clock, turns, begun } = await starting(2, 50)
+  await clock.advance(2_100)
+  expect(begun).toHaveLength(2)
+  turns.ask(() => Promise.reject(new Error("gone")))
+  void turns.next().then((turn) => begun.push(turn))
+  await clock.advance(100)
+  expect(begun).toHaveLength(3)
+})

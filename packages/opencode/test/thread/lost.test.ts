@@ -1,0 +1,67 @@
+import { afterAll, expect, test } from "bun:test"
+import { mkdirSync } from "node:fs"
+import type { PluginInput, ToolContext } from "@opencode-ai/plugin"
+import { createDoor } from "../../src/door"
+import { openDatabase } from "../../src/pass-over/store/open"
+import { createStore } from "../../src/pass-over/store/store"
+import { engineThread } from "../../src/thread/start"
+import { alive, bury } from "../../src/identity"
+import { createFolder } from "../pass-over/support/folder"
+import { until } from "../pass-over/support/until"
+
+const folder = createFolder()
+const before = process.env.PASS_OVER_DB
+
+afterAll(() => {
+  process.env.PASS_OVER_DB = before
+  if (before === undefined) delete process.env.PASS_OVER_DB
+  folder[Symbol.dispose]()
+})
+
+test("a thread that ends is told of once; the next call has another, which knows that nobody carries its passes", async () => {
+  process.env.PASS_OVER_DB = folder.at("data/pass-over.db")
+  mkdirSync(folder.at("project/.opencode"), { recursive: true })
+  const told: string[] = []
+  const said = (of: { body: { message: string } }) => Promise.resolve(void told.push(of.body.message))
+  const client = { app: { log: said }, tui: { showToast: said } }
+  const directory = folder.at("project")
+  const input = { client, directory, worktree: directory, serverUrl: new URL("http://127.0.0.1:1") }
+  const door = createDoor(input as unknown as PluginInput)
+  const context = { sessionID: "ses_1", messageID: "msg_1", agent: "alice", abort: new AbortController().signal }
+  const call = () => door.tools["pass_over_read"]?.execute({ id: "nothing" }, context as unknown as ToolContext)
+  expect(await call()).toContain("Not done.")
+
+  const store = createStore(...opened())
+  const first = engineThread()
+  const owner = await until("its place", async () => (await store.owners())[0]?.owner_id)
+  expect(first.owners).toEqual([owner])
+  first.worker.terminate()
+  await first.lost
+  expect(await door.hooks()).toBeUndefined()
+  expect(new Set(told)).toEqual(
+    new Set(["Pass Over has stopped, and opencode goes on without it: its thread has ended"]),
+  )
+
+  expect(await call()).toContain("Not done.")
+  const second = engineThread()
+  expect(second).not.toBe(first)
+  expect(second.buried).toEqual([owner])
+  expect(second.owners).not.toEqual(first.owners)
+  await door.dispose()
+})
+
+test("whoever is buried is dead, though its process is there", async () => {
+  const store = createStore(...opened())
+  const left = (await store.owners()).find((each) => !("lost" in each))
+  if (!left || "lost" in left) throw new Error("nobody left a trace")
+  expect(alive(left)).toBe("alive")
+  bury(left.owner_id)
+  expect(alive(left)).toBe("dead")
+})
+
+function opened(): Parameters<typeof createStore> {
+  const path = folder.at("data/pass-over.db")
+  const database = openDatabase(path)
+  if (!database.ok) throw new Error(database.problem)
+  return [database, path]
+}
