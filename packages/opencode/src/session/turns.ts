@@ -7,7 +7,7 @@ export type Ping = () => Promise<unknown>
 export type Turn = { over(): void }
 
 // A thread that answers at once for that long has nothing to do: whoever started last waits for its model.
-const IDLE_MS = 15
+const IDLE_MS = 8
 const AT_ONCE_MS = 3
 const LOOK_MS = 4
 // However busy it is, and whatever became of the one before.
