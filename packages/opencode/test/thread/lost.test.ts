@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from "bun:test"
 import { mkdirSync } from "node:fs"
+import { hostname } from "node:os"
 import type { PluginInput, ToolContext } from "@opencode-ai/plugin"
 import { createDoor } from "../../src/door"
 import { openDatabase } from "../../src/pass-over/store/open"
 import { createStore } from "../../src/pass-over/store/store"
 import { engineThread } from "../../src/thread/start"
-import { alive, bury } from "../../src/identity"
+import { alive, bury, place, processStart } from "../../src/identity"
 import { createFolder } from "../pass-over/support/folder"
 import { until } from "../pass-over/support/until"
 
@@ -47,16 +48,22 @@ test("a thread that ends is told of once; the next call has another, which knows
   expect(second).not.toBe(first)
   expect(second.buried).toEqual([owner])
   expect(second.owners).not.toEqual(first.owners)
+  await until("the place of the first", async () =>
+    (await store.owners()).some((each) => each.owner_id === owner) ? undefined : true,
+  )
   await door.dispose()
 })
 
-test("whoever is buried is dead, though its process is there", async () => {
-  const store = createStore(...opened())
-  const left = (await store.owners()).find((each) => !("lost" in each))
-  if (!left || "lost" in left) throw new Error("nobody left a trace")
-  expect(alive(left)).toBe("alive")
-  bury(left.owner_id)
-  expect(alive(left)).toBe("dead")
+test("whoever is buried is dead, though its process is there", () => {
+  const here = { pid: process.pid, process_start: processStart() ?? "", host: hostname(), place: place() }
+  const [first, second] = (["own_1", "own_2"] as const).map((owner_id) => ({
+    owner_id,
+    ...here,
+    time_heartbeat: Date.now(),
+  }))
+  expect([alive(first!), alive(second!)]).toEqual(["alive", "alive"])
+  bury("own_1")
+  expect([alive(first!), alive(second!)]).toEqual(["dead", "alive"])
 })
 
 function opened(): Parameters<typeof createStore> {
