@@ -187,6 +187,7 @@ export function createObserved(): Observed {
   const births = createBirths()
   const answers = createAnswers()
   const watched = new Map<string, Watched>()
+  const stops = new Set<string>()
 
   return {
     hear(event) {
@@ -206,12 +207,16 @@ export function createObserved(): Observed {
     parent: (session_id) => seen.sessions.get(session_id)?.parent,
     rules: (session_id) => seen.sessions.get(session_id)?.rules,
     tool: (session_id, call_id) => tools.get(`${session_id} ${call_id}`),
-    stops: new Set(),
+    stops,
     views: createViews(),
     questions: questions.of,
     refused: questions.refused,
     todos: (session_id) => seen.todos.get(session_id),
-    watch: (session_id, before = []) => void watched.set(session_id, watching(before)),
+    watch(session_id, before = []) {
+      // A stop of an earlier pass in this session is none of this one's.
+      stops.delete(session_id)
+      watched.set(session_id, watching(before))
+    },
     past: (event) =>
       event.type === "message.part.updated" &&
       watched.get(event.properties.part.sessionID)?.past.has(event.properties.part.id) === true,

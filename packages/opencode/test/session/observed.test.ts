@@ -66,3 +66,26 @@ test("whoever does not wait for a child session any more is told of none", async
   const none = Symbol()
   expect(await Promise.race([birth.session, Bun.sleep(5).then(() => none)])).toBe(none)
 })
+
+test("it is told once when a session's model begins to answer, or when nothing is expected of it any more", () => {
+  const observed = createObserved()
+  const told: string[] = []
+  observed.onAnswer("ses_child", () => told.push("child"))
+  observed.onAnswer("ses_other", () => told.push("other"))
+  observed.hear(updated(text("prt_1", "asked")))
+  expect(told).toEqual([])
+  const step = { id: "prt_2", sessionID: "ses_child", messageID: "msg_2", type: "step-start" } as Part
+  observed.hear(updated(step))
+  observed.hear(updated(step))
+  expect(told).toEqual(["child"])
+  observed.answered("ses_other")
+  observed.answered("ses_other")
+  expect(told).toEqual(["child", "other"])
+})
+
+test("a stop that was heard of in an earlier pass does not stand for one of the pass that goes on in its session", () => {
+  const observed = createObserved()
+  observed.stops.add("ses_child")
+  observed.watch("ses_child")
+  expect(observed.stops.has("ses_child")).toBe(false)
+})
