@@ -73,21 +73,38 @@ export function tell({ client }: CoreInput["input"], message: string) {
   quietly(Promise.try(() => client.tui.showToast({ body: shown })))
 }
 
+type Loaded = {
+  loading?: Promise<Core>
+  core?: Core
+  /** The one that was there last: it keeps an eye on the children that it has left until there is another. */
+  last?: Core
+  since?: number
+  again?: Timer
+  told?: boolean
+  over?: boolean
+}
+
 /** What stands for the rest of us until it is needed, and afterwards hands on to it. */
 function createCore(input: CoreInput, bring: Bring) {
-  const state: { loading?: Promise<Core>; core?: Core; again?: Timer; told?: boolean; over?: boolean } = {}
+  const state: Loaded = {}
   // What opencode said before anybody was there to hear it.
   const early: Event[] = []
 
-  function failed(error: unknown, what = "could not be loaded") {
+  function failed(error: unknown, what = "could not be loaded", again_ms = AGAIN_MS) {
     delete state.loading
     delete state.core
     if (state.over) return
-    state.again = setTimeout(() => quietly(load()), AGAIN_MS)
+    state.again = setTimeout(() => quietly(load()), again_ms)
     state.again.unref()
     if (state.told) return
     state.told = true
     tell(input.input, `Pass Over ${what}, and opencode goes on without it: ${String(error)}`)
+  }
+
+  /** What ran well until now comes back at once, for the sake of what it was at; else there is some reason. */
+  function lost(why: string) {
+    const lasted = performance.now() - (state.since ?? 0) > AGAIN_MS
+    failed(why, "has stopped", lasted ? 0 : AGAIN_MS)
   }
 
   /** Everything, loaded once; what failed is tried again. */
@@ -97,9 +114,10 @@ function createCore(input: CoreInput, bring: Bring) {
     state.loading ??= bring()
       .then(({ createPlugin }) => createPlugin(input))
       .then((core) => {
-        void core.lost?.then((why) => failed(why, "has stopped"))
+        void core.lost?.then(lost)
         for (const event of early.splice(0)) core.event(event)
-        return (state.core = core)
+        Object.assign(state, { core, last: core, since: performance.now(), told: false })
+        return core
       })
       .catch((error: unknown) => {
         failed(error)
@@ -112,6 +130,7 @@ function createCore(input: CoreInput, bring: Bring) {
     load,
     /** What there is, without loading it: before that no pass of ours runs here. It never fails. */
     now: (): Core | undefined | Promise<Core | undefined> => state.core ?? state.loading?.catch(() => undefined),
+    hooks: async () => ((await (state.core ?? state.loading?.catch(() => undefined))) ?? state.last)?.hooks,
     event(event: Event) {
       if (state.core) return state.core.event(event)
       early.push(event)
@@ -179,7 +198,8 @@ export function createDoor(input: CoreInput["input"], more: More = {}) {
   return {
     async config(config: HostConfig) {
       const core = asked() ? await door.load().catch(() => undefined) : undefined
-      const named = core && new Set(await core.originators(agentsIn(config)))
+      const known = await core?.originators(agentsIn(config)).catch(() => undefined)
+      const named = known && new Set(known)
       state.originators = register(config, named ? (name) => named.has(name) : plainly)
     },
     tools: Object.fromEntries(TOOLS.map((tool) => [tool.name, definition(door, tool)])),
@@ -189,7 +209,7 @@ export function createDoor(input: CoreInput["input"], more: More = {}) {
     },
     message: redirectMentions((name) => state.originators.has(name)),
     /** What we do around tool calls, once there is anything to do. */
-    hooks: async () => (await door.now())?.hooks,
+    hooks: door.hooks,
     event(event: Event) {
       door.event(event)
     },

@@ -4,8 +4,16 @@ import type { Asked, Near, Question, Replied } from "./wire"
 
 type Instance = { reach: Reach; quit(): void; trouble(what: string): void }
 
+type Asking = { instance: number; ask(question: Question): Promise<void> }
+
 /** Who is there in opencode's thread for the engine's to ask: its instances, and the calls that may put a question. */
-export type Desk = { instances: Map<number, Instance>; asks: Map<number, (question: Question) => Promise<void>> }
+export type Desk = { instances: Map<number, Instance>; asks: Map<number, Asking> }
+
+/** An instance is gone, and with it whatever somebody could have been asked there. */
+export function leave({ instances, asks }: Desk, instance: number) {
+  instances.delete(instance)
+  for (const [call, asking] of asks) if (asking.instance === instance) asks.delete(call)
+}
 
 export const pairs = (headers: Headers | undefined) => [...(headers?.entries() ?? [])]
 
@@ -24,10 +32,11 @@ export function nearSide({ instances, asks }: Desk): Near {
       return fetched(found.reach, asked)
     },
     async ask(call, question) {
-      const ask = asks.get(call)
-      if (!ask) throw new Error("this call is over")
-      await ask(question)
+      const asking = asks.get(call)
+      if (!asking) throw new Error("this call is over")
+      await asking.ask(question)
     },
+    over: (call) => void asks.delete(call),
     tree: enterTree,
     ping() {},
     trouble: (what) => any()?.trouble(what),

@@ -1,17 +1,22 @@
 /** The thread that the engine runs in: what opencode's own thread asks for is done here, and nothing waits for anything there. */
-import type { ToolContext } from "@opencode-ai/plugin"
 import type { Core } from "../core-port"
 import { bury } from "../identity"
+import { redact } from "../pass-over/domain/secret"
 import { createPlugin } from "../plugin"
 import { owners, turns } from "../runtime"
-import { onTree } from "../session/home"
+import { enterTree, onTree } from "../session/home"
+import type { Borrowed } from "../tool/borrow"
 import { closedIn, type Closed } from "./closed"
 import { wire, type Context, type Far, type Near, type Opening, type Question } from "./wire"
 
 declare const self: Worker
 
+type Running = { instance: number; abort: AbortController }
+
 const cores = new Map<number, Core>()
-const calls = new Map<number, AbortController>()
+const calls = new Map<number, Running>()
+// How many still need the way to the user that each of these calls has.
+const borrowed = new Map<number, number>()
 let closed: Closed | undefined
 
 function coreOf(instance: number): Core {
@@ -47,16 +52,37 @@ function inputOf({ instance, directory, worktree, url, headers, inside }: Openin
   return { client: { _client: { getConfig: () => config } }, directory, worktree, serverUrl: new URL(url) }
 }
 
-const contextOf = ({ call, ...told }: Context, abort: AbortSignal): ToolContext => ({
+/** Whoever needed a call has done with it: with the last of them, nothing is asked for it any more. */
+function back(call: number) {
+  const others = (borrowed.get(call) ?? 1) - 1
+  if (others > 0) return void borrowed.set(call, others)
+  borrowed.delete(call)
+  void near.over.asEvent(call)
+}
+
+function borrow(call: number) {
+  borrowed.set(call, (borrowed.get(call) ?? 0) + 1)
+  return () => back(call)
+}
+
+const contextOf = ({ call, ...told }: Context, abort: AbortSignal): Borrowed => ({
   ...told,
   abort,
   metadata() {},
   ask: (question: Question) => near.ask(call, question),
+  borrow: () => borrow(call),
 })
+
+// As in opencode's own thread, what nobody has caught ends nothing.
+function survived(error: unknown) {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  void near.trouble.asEvent(redact(`Something went wrong: ${what}`).text)
+}
 
 const far: Far = {
   open(opening) {
     for (const owner of opening.buried) bury(owner)
+    if (opening.home) enterTree(opening.directory, opening.home)
     const core = createPlugin({
       input: inputOf(opening) as unknown as Parameters<typeof createPlugin>[0]["input"],
       quit: () => void near.quit.asEvent(),
@@ -68,21 +94,31 @@ const far: Far = {
     const core = cores.get(instance)
     cores.delete(instance)
     await core?.dispose()
+    for (const [call, { instance: of }] of calls) if (of === instance) calls.delete(call)
     closed?.of(instance)
   },
   originators: (instance, agents) => coreOf(instance).originators(agents),
   async execute(instance, name, args, context) {
     const core = coreOf(instance)
-    const controller = new AbortController()
-    calls.set(context.call, controller)
+    const abort = new AbortController()
+    calls.set(context.call, { instance, abort })
+    const done = borrow(context.call)
     try {
-      return await core.execute(name, args, contextOf(context, controller.signal))
+      return await core.execute(name, args, contextOf(context, abort.signal))
     } finally {
       calls.delete(context.call)
+      done()
     }
   },
-  abort: (call) => calls.get(call)?.abort(),
-  hear: (instance, event, stopped) => cores.get(instance)?.event(event, stopped),
+  abort: (call) => calls.get(call)?.abort.abort(),
+  hear(instance, event, stopped) {
+    try {
+      cores.get(instance)?.event(event, stopped)
+    } catch (error) {
+      // Nobody waits for an answer to what was only told.
+      survived(error)
+    }
+  },
   before: (instance, call, args) => hooksOf(instance).before(call, args),
   after: (instance, call, said) => hooksOf(instance).after(call, said),
   shell: (instance, of, env) => hooksOf(instance).shell(of, env),
@@ -104,10 +140,5 @@ const near = wire<Near, Far>(
 turns.ask(() => near.ping())
 onTree((directory, home) => void near.tree.asEvent(directory, home))
 
-// As in opencode's own thread, what nobody has caught ends nothing.
-const survived = (error: unknown) =>
-  void near.trouble.asEvent(
-    `Something went wrong: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-  )
 process.on("uncaughtException", survived)
 process.on("unhandledRejection", survived)

@@ -1,25 +1,31 @@
 import type { PluginInput, ToolContext, ToolResult } from "@opencode-ai/plugin"
 import type { Call, Core, CoreHooks, Said } from "../core-port"
-import { WRITERS } from "../pass-over/domain/tool"
+import { SHELLS, WRITERS } from "../pass-over/domain/tool"
 import type { CoreInput } from "../plugin"
 import { reach } from "../session/client"
+import { homeOf } from "../session/home"
 import { RETURN, RETURNED } from "../tool/returned"
 import { TOOLS } from "../tool/shown.gen"
-import { pairs } from "./desk"
+import { leave, pairs } from "./desk"
 import { createReturns } from "./returns"
 import { createSieve } from "./sieve"
 import { engineThread } from "./start"
-import type { Context } from "./wire"
+import type { Context, Opening } from "./wire"
 
 // What has nothing to wait for takes a few of them. The rest waits for opencode's thread, which must go on for that.
 const CLOSED_MS = 100
+// opencode stops a session within some 60 ms.
+const STOPPED_MS = 1_000
 
 const count = { instances: 0, calls: 0 }
 
 type Model = { providerID?: unknown; id?: unknown }
 
+// Calls of other tools read nothing of what was said before them, and it may be long.
+const READS_HISTORY = ["pass_over", "flow"]
+
 // The host's context has more than its type says: the history, which would cost a request, and things that are no data.
-function contextOf(call: number, context: ToolContext): Context {
+function contextOf(call: number, name: string, context: ToolContext): Context {
   const { sessionID, messageID, agent, directory, worktree } = context
   const { callID, extra, messages } = context as { callID?: unknown; extra?: { model?: Model }; messages?: unknown }
   const model = extra?.model
@@ -31,7 +37,7 @@ function contextOf(call: number, context: ToolContext): Context {
     directory,
     worktree,
     callID,
-    messages,
+    ...(READS_HISTORY.includes(name) ? { messages } : {}),
     ...(model ? { extra: { model: { providerID: model.providerID, id: model.id } } } : {}),
   }
 }
@@ -49,21 +55,41 @@ const telling =
     spoken(Promise.try(() => client.app.log({ body: { service: "pass-over", level: "error", message } })))
 
 type Thread = ReturnType<typeof engineThread>
-type Nearby = { far: Thread["far"]; instance: number; top(session_id: string): boolean }
+type Nearby = { thread: Thread; instance: number; sieve: ReturnType<typeof createSieve> }
 
-function createHooks({ far, instance, top }: Nearby): CoreHooks {
+const BEREFT = "Pass Over has stopped, and this pass with it. Nothing more is done for it: end your turn."
+
+/** What is read of what a tool call has said. A picture, or what some server has sent, may be of any size. */
+function heard({ tool }: Call, said: Said | undefined): Said | undefined {
+  if (!said || !SHELLS.includes(tool)) return undefined
+  const { output, metadata } = said
+  const exit = typeof metadata === "object" && metadata !== null && "exit" in metadata ? metadata.exit : undefined
+  return { output, metadata: { exit } }
+}
+
+function createHooks({ thread, instance, sieve }: Nearby): CoreHooks {
+  const { far } = thread
   return {
-    // Whoever has nobody above is no child, and our own tools do there what has to be done around them.
-    before: async (call, args) => (top(call.sessionID) || ours(call) ? undefined : far.before(instance, call, args)),
-    async after(call: Call & { args: unknown }, said?: Said) {
-      if (ours(call)) return undefined
-      if (!top(call.sessionID)) return far.after(instance, call, said)
-      // Of those who are nobody's child it counts what they write, for the sake of those who write beside them.
-      if (WRITERS.includes(call.tool)) spoken(far.after.asEvent(instance, call))
+    async before(call, args) {
+      // Whoever has nobody above is no child, and our own tools do there what has to be done around them.
+      if (sieve.top(call.sessionID) || ours(call)) return undefined
+      if (!thread.over) return far.before(instance, call, args)
+      // Nobody is there to say what it may do.
+      if (sieve.ours(call.sessionID)) throw new Error(BEREFT)
       return undefined
     },
-    shell: (of, { BASH_ENV }) => far.shell(instance, of, BASH_ENV === undefined ? {} : { BASH_ENV }),
-    compacting: (of) => far.compacting(instance, of),
+    async after(call: Call & { args: unknown }, said?: Said) {
+      if (ours(call) || thread.over) return undefined
+      if (!sieve.top(call.sessionID)) return far.after(instance, call, heard(call, said))
+      // Of those who are nobody's child it counts what they write, for the sake of those who write beside them.
+      if (WRITERS.includes(call.tool)) spoken(far.after(instance, call))
+      return undefined
+    },
+    async shell(of, { BASH_ENV }) {
+      if (thread.over) return {}
+      return far.shell(instance, of, BASH_ENV === undefined ? {} : { BASH_ENV })
+    },
+    compacting: async (of) => (thread.over ? [] : far.compacting(instance, of)),
   }
 }
 
@@ -76,7 +102,8 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
   desk.instances.set(instance, { reach: reached, quit, trouble: telling(input) })
   const sieve = createSieve()
   const returns = createReturns()
-  const { hooks, owners } = await far.open({
+  const stop = (id: string) => input.client.session.abort({ path: { id } })
+  const opening: Opening = {
     instance,
     directory: input.directory,
     worktree: input.worktree,
@@ -84,8 +111,20 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
     headers: pairs(reached.headers),
     inside: !reached.listens,
     buried: thread.buried,
+    home: homeOf(input.directory),
+  }
+  const { hooks, owners } = await far.open(opening).catch((error: unknown) => {
+    leave(desk, instance)
+    throw error
   })
   thread.owners = owners
+
+  /** Its children have nobody any more. Whoever comes next reads what they have left, so they stop before that. */
+  async function orphaned(why: string): Promise<string> {
+    const stopping = Promise.allSettled(sieve.working().map(stop))
+    await Promise.race([stopping, Bun.sleep(STOPPED_MS)])
+    return why
+  }
 
   return {
     originators: (agents) => far.originators(instance, agents),
@@ -93,30 +132,29 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
       const call = (count.calls += 1)
       const { abort } = context
       const onAbort = () => spoken(far.abort.asEvent(call))
-      desk.asks.set(call, (question) => Promise.resolve(context.ask(question)))
+      desk.asks.set(call, { instance, ask: (question) => Promise.resolve(context.ask(question)) })
       abort.addEventListener("abort", onAbort)
       try {
-        const answer = far.execute(instance, name, args, contextOf(call, context))
+        const answer = far.execute(instance, name, args, contextOf(call, name, context))
         if (abort.aborted) onAbort()
         const answered = await answer
         if (name === RETURN && accepted(answered)) returns.taken(context.sessionID)
         return answered
       } finally {
         abort.removeEventListener("abort", onAbort)
-        desk.asks.delete(call)
       }
     },
-    hooks: hooks ? createHooks({ far, instance, top: sieve.top }) : undefined,
+    hooks: hooks ? createHooks({ thread, instance, sieve }) : undefined,
     event(event) {
       const done = returns.endedBy(event)
-      if (done !== undefined) spoken(input.client.session.abort({ path: { id: done } }))
+      if (done !== undefined) spoken(stop(done))
       if (sieve.wanted(event)) spoken(far.hear.asEvent(instance, event, done !== undefined))
     },
     async dispose() {
       const closing = far.close(instance).catch(() => {})
       if (thread.over || !closed.within(instance, CLOSED_MS)) await closing
-      desk.instances.delete(instance)
+      leave(desk, instance)
     },
-    lost,
+    lost: lost.then(orphaned),
   }
 }

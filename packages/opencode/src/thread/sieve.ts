@@ -5,6 +5,7 @@ import { OURS } from "../session/ours"
 const MOST_SESSIONS = 10_000
 
 type Known = { top: boolean; ours: boolean; rules: string }
+type Status = Extract<Event, { type: "session.status" }>["properties"]
 
 const known = (session: Session): Known => ({
   top: session.parentID === undefined,
@@ -23,6 +24,7 @@ const shows = (part: Part) => part.type === "tool" && OURS.includes(part.tool)
  */
 export function createSieve() {
   const sessions = new Map<string, Known>()
+  const busy = new Set<string>()
 
   function fresh(session: Session): boolean {
     const before = sessions.get(session.id)
@@ -34,8 +36,21 @@ export function createSieve() {
   }
 
   const strange = (session_id: string) => sessions.get(session_id)?.ours === false
+  const ours = (session_id: string) => sessions.get(session_id)?.ours === true
+
+  function status({ sessionID, status: { type } }: Status): boolean {
+    if (type === "idle") busy.delete(sessionID)
+    if (type !== "idle") busy.add(sessionID)
+    return type === "retry" && !strange(sessionID)
+  }
 
   return {
+    /** Whether a session is a child of ours. */
+    ours,
+
+    /** Our children that are at work just now. */
+    working: () => [...busy].filter(ours),
+
     /** Whether a session has none above it, so that it is nobody's child. */
     top: (session_id: string) => sessions.get(session_id)?.top === true,
 
@@ -46,9 +61,10 @@ export function createSieve() {
           return fresh(event.properties.info)
         case "session.deleted":
           sessions.delete(event.properties.info.id)
+          busy.delete(event.properties.info.id)
           return true
         case "session.status":
-          return event.properties.status.type === "retry" && !strange(event.properties.sessionID)
+          return status(event.properties)
         case "message.part.updated":
           return shows(event.properties.part) || !strange(event.properties.part.sessionID)
         case "message.updated":

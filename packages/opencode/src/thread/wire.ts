@@ -17,6 +17,8 @@ export type Opening = {
   inside: boolean
   /** By which names threads of this process owned passes that have ended since. */
   buried: readonly string[]
+  /** The project that its directory stands for, where a thread before this one has made a tree of it. */
+  home: Home | undefined
 }
 
 export type Asked = { url: string; method: string; headers: [string, string][]; body: string }
@@ -57,6 +59,8 @@ export type Far = {
 export type Near = {
   fetch(instance: number, asked: Asked): Promise<Replied>
   ask(call: number, question: Question): Promise<void>
+  /** Nothing is asked for a call any more. */
+  over(call: number): void
   tree(directory: string, home: Home): void
   trouble(what: string): void
   /** Answers as soon as opencode's thread has time for it. */

@@ -31,15 +31,12 @@ export async function permitted(
   if (rights && rightToPass(rights, patterns).action === "allow") return undefined
   // The host's own way to its rules is a long one, and nearly always ends with a yes.
   if (await open(world, patterns).catch(() => false)) return undefined
-  try {
-    const question = { permission: "pass_over", patterns, always: patterns, metadata: { from, to } }
-    await put(context, world.project.host, question)
-    return "asked"
-  } catch (error) {
-    // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.
-    return refuse(
-      PassOverErrorCode.DECLINED,
-      `A person or a permission rule said no to ${patterns.join(" and ")}: ${String(error)}.`,
-    )
-  }
+  const question = { permission: "pass_over", patterns, always: patterns, metadata: { from, to } }
+  const answer = await put(context, world.project.host, question)
+  if (answer.yes) return "asked"
+  // A rejection that goes on upwards would end the originator's turn; as a sentence it can be acted on.
+  return refuse(
+    PassOverErrorCode.DECLINED,
+    `A person or a permission rule said no to ${patterns.join(" and ")}: ${String(answer.error)}.`,
+  )
 }

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test"
 import { mkdirSync } from "node:fs"
 import { hostname } from "node:os"
 import type { PluginInput, ToolContext } from "@opencode-ai/plugin"
+import type { Event } from "@opencode-ai/sdk/v2"
 import { createDoor } from "../../src/door"
 import { openDatabase } from "../../src/pass-over/store/open"
 import { createStore } from "../../src/pass-over/store/store"
@@ -24,7 +25,9 @@ test("a thread that ends is told of once; the next call has another, which knows
   mkdirSync(folder.at("project/.opencode"), { recursive: true })
   const told: string[] = []
   const said = (of: { body: { message: string } }) => Promise.resolve(void told.push(of.body.message))
-  const client = { app: { log: said }, tui: { showToast: said } }
+  const stopped: string[] = []
+  const abort = async ({ path }: { path: { id: string } }) => void stopped.push(path.id)
+  const client = { app: { log: said }, tui: { showToast: said }, session: { abort } }
   const directory = folder.at("project")
   const input = { client, directory, worktree: directory, serverUrl: new URL("http://127.0.0.1:1") }
   const door = createDoor(input as unknown as PluginInput)
@@ -32,13 +35,28 @@ test("a thread that ends is told of once; the next call has another, which knows
   const call = () => door.tools["pass_over_read"]?.execute({ id: "nothing" }, context as unknown as ToolContext)
   expect(await call()).toContain("Not done.")
 
+  for (const event of [
+    ...session("ses_child", { parentID: "ses_1", metadata: { pass_over: { id: "01" } } }),
+    ...session("ses_rested", { parentID: "ses_1", metadata: { pass_over: { id: "02" } } }, "idle"),
+    ...session("ses_other", { parentID: "ses_1" }),
+  ]) {
+    door.event(event)
+  }
+
   const store = createStore(...opened())
   const first = engineThread()
   const owner = await until("its place", async () => (await store.owners())[0]?.owner_id)
   expect(first.owners).toEqual([owner])
   first.worker.terminate()
   await first.lost
-  expect(await door.hooks()).toBeUndefined()
+  // Its child is stopped, and until then it does nothing that nobody can judge; others are let be.
+  await until("the end of its child", async () => (stopped.length > 0 ? true : undefined))
+  expect(stopped).toEqual(["ses_child"])
+  const hooks = (await door.hooks())!
+  const read = (sessionID: string) => hooks.before({ tool: "read", sessionID, callID: "call_1" }, {})
+  expect(read("ses_child")).rejects.toThrow("Pass Over has stopped")
+  expect(await read("ses_other")).toBeUndefined()
+  await until("the word about it", async () => (told.length > 0 ? true : undefined))
   expect(new Set(told)).toEqual(
     new Set(["Pass Over has stopped, and opencode goes on without it: its thread has ended"]),
   )
@@ -65,6 +83,12 @@ test("whoever is buried is dead, though its process is there", () => {
   bury("own_1")
   expect([alive(first!), alive(second!)]).toEqual(["dead", "alive"])
 })
+
+function session(id: string, info: Record<string, unknown>, status = "busy") {
+  const event = (type: string, properties: unknown) => ({ id: "evt", type, properties }) as unknown as Event
+  const says = (type: string) => event("session.status", { sessionID: id, status: { type } })
+  return [event("session.created", { info: { id, ...info } }), says("busy"), says(status)]
+}
 
 function opened(): Parameters<typeof createStore> {
   const path = folder.at("data/pass-over.db")
