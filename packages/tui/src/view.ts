@@ -41,6 +41,8 @@ function state({ pass, live }: Seen, now: number): { state: string; waits: boole
   if (!live)
     return { state: pass.status === "initial" ? "waits to start" : "running", waits: pass.status === "initial" }
   if (live.waits > 0) return { state: "waits for you", waits: true }
+  // Its time does not run yet: others are before it, or its copy of the project is being made.
+  if (live.phase === "starting" && live.deadline_at === null) return { state: "waits for its turn", waits: false }
   const left = live.deadline_at === null ? "" : ` ${clock(live.deadline_at - now)} left`
   return { state: `${DOING[live.phase] ?? live.phase} ·${left}${money(live.cost)}`, waits: false }
 }

@@ -128,14 +128,13 @@ function createReading({ client, observed }: HostOptions): Reading {
 
 const marked = (pass: Pass) => ({ pass_over: { id: pass.id, ...passOverMarker(pass) } })
 
-function createSessions({
-  client,
-  observed,
-  turns,
-}: HostOptions): Pick<Host, "child" | "resume" | "session" | "onlyReturn"> {
+type Sessions = Pick<Host, "startTurn" | "child" | "resume" | "session" | "onlyReturn">
+
+function createSessions({ client, observed, turns }: HostOptions): Sessions {
   return {
-    child: async ({ pass, title, rules }) => {
-      const turn = await turns.next()
+    startTurn: turns.next,
+
+    child: async ({ pass, title, rules, turn }) => {
       const birth = observed.birth(pass.id)
       const made = call(
         "make a child session",
@@ -149,13 +148,13 @@ function createSessions({
       )
       const session = await Promise.race([birth.session, made])
         .catch((error: unknown) => {
-          turn.over()
+          turn?.over()
           throw error
         })
         .finally(birth.over)
       observed.session(session)
       observed.watch(session.id)
-      observed.onAnswer(session.id, turn.over)
+      if (turn) observed.onAnswer(session.id, turn.over)
       return session.id
     },
 
@@ -206,6 +205,7 @@ export function createHost(options: HostOptions): Host {
     prompt: (input) => prompt(client, input).finally(() => observed.answered(input.session_id)),
 
     stop: async (session_id) => {
+      observed.answered(session_id)
       if (!observed.stops.delete(session_id)) await client.session.abort({ sessionID: session_id })
       // The host keeps a stopped session's questions on the screen until somebody answers them.
       for (const request of observed.questions(session_id)) {

@@ -1,10 +1,8 @@
 import type { Clock } from "../pass-over/service/port"
+import type { StartTurn } from "../pass-over/service/port-host"
 
 /** Waits until a word has gone to opencode's thread and come back. */
 export type Ping = () => Promise<unknown>
-
-/** Somebody's start, from the wish for a child session until its model has begun to answer. */
-export type Turn = { over(): void }
 
 // A thread that answers at once for that long has nothing to do: whoever started last waits for its model.
 const IDLE_MS = 8
@@ -20,12 +18,12 @@ const MOST_MS = 2_000
  */
 export function createTurns(clock: Pick<Clock, "mono" | "after">) {
   const waiting: (() => void)[] = []
-  const begun = new Set<Turn>()
+  const begun = new Set<StartTurn>()
   const state: { ping?: Ping; looking: boolean } = { looking: false }
 
   const pause = () => new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve))
 
-  function take(): Turn {
+  function take(): StartTurn {
     const turn = {
       over() {
         cancel()
@@ -58,15 +56,13 @@ export function createTurns(clock: Pick<Clock, "mono" | "after">) {
   return {
     /** From now on opencode's thread is asked how busy it is; without that nobody waits for anybody. */
     ask: (ping: Ping) => void (state.ping = ping),
-    async next(): Promise<Turn> {
+    next(): StartTurn | Promise<StartTurn> {
       const { ping } = state
-      if (ping && begun.size > 0) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        waiting.push(resolve)
-        void look(ping)
-        await promise
-      }
-      return take()
+      if (!ping || begun.size === 0) return take()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.push(resolve)
+      void look(ping)
+      return promise.then(take)
     },
   }
 }

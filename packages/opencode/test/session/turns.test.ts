@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
-import { createTurns, type Turn } from "../../src/session/turns"
+import type { StartTurn } from "../../src/pass-over/service/port-host"
+import { createTurns } from "../../src/session/turns"
 import { createFakeClock, settle } from "../pass-over/support/fake-clock"
 
 /** Several that want to start, and how long opencode's thread takes to answer. */
@@ -10,8 +11,8 @@ async function starting(count: number, answer_ms?: number) {
   if (answer_ms !== undefined) {
     turns.ask(() => new Promise<void>((resolve) => void clock.after(thread.answer_ms, resolve)))
   }
-  const begun: Turn[] = []
-  for (let index = 0; index < count; index += 1) void turns.next().then((turn) => begun.push(turn))
+  const begun: StartTurn[] = []
+  for (let index = 0; index < count; index += 1) void Promise.resolve(turns.next()).then((turn) => begun.push(turn))
   await settle()
   return { clock, turns, thread, begun }
 }
@@ -52,7 +53,7 @@ test("one that never comes to its model holds nobody up for long, nor does a thr
   await clock.advance(2_100)
   expect(begun).toHaveLength(2)
   turns.ask(() => Promise.reject(new Error("gone")))
-  void turns.next().then((turn) => begun.push(turn))
+  void Promise.resolve(turns.next()).then((turn) => begun.push(turn))
   await clock.advance(100)
   expect(begun).toHaveLength(3)
 })

@@ -81,11 +81,17 @@ export function exitOf(outcome: Outcome): ExitCode {
 
 const PHASES = { starting: "starting", staged: "returning", asking: "asked for its return" } as Record<string, string>
 
+function doing(live: LivePass | undefined): string {
+  if (live === undefined) return "queued"
+  if (live.waits > 0) return "waiting for you (pass-over inbox)"
+  // Its time does not run yet.
+  if (live.phase === "starting" && live.deadline_at === null) return "queued"
+  return PHASES[live.phase] ?? "working"
+}
+
 function told({ subagent_id, time_created }: Pass, live: LivePass | undefined, now: number): string {
-  const doing =
-    live === undefined ? "queued" : live.waits > 0 ? "waiting for you (pass-over inbox)" : PHASES[live.phase]
   return [
-    `${subagent_id} ${doing ?? "working"}`,
+    `${subagent_id} ${doing(live)}`,
     ...(live ? [`step ${live.step}`, `${live.tokens.toLocaleString("en")} tokens`] : []),
     ...(live && live.cost > 0 ? [money(live.cost)] : []),
     readable(now - time_created),

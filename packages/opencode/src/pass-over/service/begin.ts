@@ -9,7 +9,7 @@ import { createWatch } from "./circles"
 import { bringWhenDone, holdBack } from "./deliver"
 import { endBelow, standStill, waiters, type Engine, type Entry, type Project } from "./engine"
 import { answerTo, lookAtGates, openGate, ttlOf, withdrawGate, type Surface } from "./gate"
-import type { Assignment } from "./live"
+import { FOR_YOU, type Assignment } from "./live"
 import type { Outcome } from "./port"
 import type { Place } from "./port-slot"
 import { notify } from "./notify"
@@ -144,7 +144,7 @@ async function prepare(engine: Engine, runner: Runner, opened: Opened, asking: A
   if (opened.asks) {
     const [parent] = waiters(engine.running, runner)
     asking.on = true
-    const gate = await paused(runner, "waiting for you", () =>
+    const gate = await paused(runner, FOR_YOU, () =>
       standStill(engine.running, parent, () => confirm(engine, runner, opened.surface)),
     ).finally(() => (asking.on = false))
     if (gate.status !== "approved") {

@@ -49,6 +49,9 @@ export type Assignment = {
   stands_on?: readonly Layer[] | undefined
 }
 
+/** What a pass waits for that waits for a person. */
+export const FOR_YOU = "waiting for you"
+
 /** A pass while this process runs it. Only the runner and its helpers write here. */
 export type Live = {
   readonly assignment: Assignment
@@ -62,8 +65,8 @@ export type Live = {
   recorder?: Recorder
   /** What it waits for, in words, while it waits for a person or its turn. */
   waiting?: string | undefined
-  /** While its place is being made ready, its own time does not run. */
-  hold?: (on: boolean) => void
+  /** While its place is being made ready, or others start before it, its own time does not run. */
+  hold?: (what: string | undefined) => void
   attempt?: Attempt
   attempts: number
   /** Its host went away before it had ended. */

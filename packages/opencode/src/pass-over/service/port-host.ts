@@ -10,9 +10,14 @@ import type { Said } from "../domain/transcript"
 
 import type { AttemptKind } from "./port"
 
+/** Somebody's start, from the wish for a child session until its model has begun to answer. */
+export type StartTurn = { over(): void }
+
 export type ChildSpec = {
   pass: Pass
   title: string
+  /** Its turn to start, which the host takes back when its model answers. */
+  turn?: StartTurn | undefined
   /** Where it works, where that is not the project itself. */
   directory?: string | undefined
   /** What its session adds to the rules of its agent. */
@@ -60,6 +65,8 @@ export type Host = {
   directoryOf(session_id: SessionID): Promise<string | undefined>
   /** The session at the top of a session's tree: questions of its direct children reach the user. */
   root(session_id: SessionID): Promise<SessionID>
+  /** A turn to start another child; it takes its time where many want to start. */
+  startTurn?(): StartTurn | Promise<StartTurn>
   child(spec: ChildSpec): Promise<SessionID>
   /** Makes a child's session ready for another pass. Its rules are added behind those that it has, so that they hold. */
   resume(spec: ChildSpec & { session_id: SessionID }): Promise<void>

@@ -5,6 +5,7 @@ import type { Clock, Store } from "./port"
 import type { Host, Progress } from "./port-host"
 import type { LivePass } from "./port-live"
 import type { Running } from "./engine"
+import { FOR_YOU } from "./live"
 import type { Pace } from "./pace"
 import type { Runner } from "./runner"
 
@@ -28,7 +29,7 @@ const DOING = {
 export function view(runner: Runner, elapsed_ms: number): Progress {
   const { pass, run } = runner
   const tokens = newTokens(run.usage)
-  const doing = runner.waiting ?? (run.waits > 0 ? "waiting for you" : DOING[run.phase])
+  const doing = runner.waiting ?? (run.waits > 0 ? FOR_YOU : DOING[run.phase])
   return {
     title: [
       `${pass.subagent_id} ${doing}`,
@@ -54,7 +55,7 @@ export function view(runner: Runner, elapsed_ms: number): Progress {
 }
 
 /** The same for the panel, which looks on from another process. */
-export function liveView({ pass, run }: Runner, clock: Clock): LivePass {
+export function liveView({ pass, run, waiting }: Runner, clock: Clock): LivePass {
   const [now, mono] = [clock.now(), clock.mono()]
   const halted = run.waits > 0 || run.phase === "ended"
   return {
@@ -64,7 +65,8 @@ export function liveView({ pass, run }: Runner, clock: Clock): LivePass {
     attempt: run.attempt,
     tokens: newTokens(run.usage),
     cost: run.usage.cost,
-    waits: run.waits,
+    // A place in line and a copy of the project are nothing that a person is waited for.
+    waits: waiting === undefined || waiting === FOR_YOU ? run.waits : 0,
     deadline_at: halted ? null : Math.round(now + remaining(run, mono)),
     idle_at: halted ? null : Math.round(now + run.active + run.idle_ms - mono),
     time_updated: now,

@@ -15,7 +15,7 @@ import type { Workspace } from "./port-workspace"
 import { leftBehind, unfinished } from "./left"
 import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type RunDeps } from "./live"
 import type { AttemptKind, Clock, Commit, Outcome } from "./port"
-import type { Rest } from "./port-host"
+import type { Rest, StartTurn } from "./port-host"
 import { putAway } from "./put-away"
 import { settle } from "./settle"
 
@@ -64,8 +64,6 @@ export function createRunner(
   let latest = 0
   // The prompts from which the child has not come to rest.
   const open = new Map<number, Promise<Rest>>()
-
-  live.hold = (on) => drive({ type: "waiting", more: on })
 
   function drive(input: Input) {
     if (live.run.phase === "ended") return
@@ -130,6 +128,7 @@ export function createRunner(
     begin: () => void prompt("first"),
     outcome: outcome.promise,
   })
+  live.hold = runner.wait
   return runner
 }
 
@@ -220,14 +219,34 @@ async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", af
     event: attemptEvent(live, live.attempt, at),
     ...dispatched(deps, live.pass),
   })
-  if (bound === "stale") throw new Error("another process has taken this pass over")
+  if (bound === "stale") {
+    await deps.host.stop(session_id).catch(() => {})
+    throw new Error("another process has taken this pass over")
+  }
   live.pass = bound
   return session_id
 }
 
 async function newChild(deps: RunDeps, live: Live, spec: { title: string; rules: readonly Rule[] }) {
   const place = await placeChild(deps, live, spec.rules)
-  return deps.host.child({ ...spec, pass: live.pass, directory: place?.directory })
+  const turn = await turnOf(deps, live)
+  // It may have ended while others started: a session that nobody needs is not made.
+  if (live.run.phase !== "ended")
+    return deps.host.child({ ...spec, pass: live.pass, directory: place?.directory, turn })
+  turn?.over()
+  throw new Error("it had ended before its child was made")
+}
+
+/** Where many start at once they do so one after the other, and the time of those that stand behind does not run. */
+async function turnOf({ host }: RunDeps, live: Live): Promise<StartTurn | undefined> {
+  const turn = host.startTurn?.()
+  if (!(turn instanceof Promise)) return turn
+  live.hold?.("waiting for others to start")
+  try {
+    return await turn
+  } finally {
+    live.hold?.(undefined)
+  }
 }
 
 /** The first child session is what starts a pass: until it exists nothing has gone out. */

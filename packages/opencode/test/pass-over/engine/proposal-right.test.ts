@@ -90,8 +90,10 @@ test.each<[string, Case, string]>([
 
 /** How a child, or the user's own agent, decides about what came back. Edits were allowed once for all time. */
 async function reviewing(world: NestedWorld, session_id: string, directory: string, args: object) {
-  const ask = async ({ permission }: { permission: string }) => {
-    if (permission !== "edit") throw new Error("a person says no")
+  const ask = async ({ permission, patterns }: { permission: string; patterns: string[] }) => {
+    if (permission === "edit") return
+    world.host.refused = async () => ({ permission, patterns })
+    throw new Error("a person says no")
   }
   const context = {
     sessionID: session_id,

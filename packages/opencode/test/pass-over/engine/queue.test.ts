@@ -34,6 +34,35 @@ test("no more run at once than may; the next one starts when a place is free, in
   expect(made.host.children.map((child) => child.pass.id)).toEqual([first.pass.id, high.pass.id, low.pass.id])
 })
 
+test("a place in line is nothing that a person is waited for", async () => {
+  using made = world({ running: 1 })
+  const first = await started(made)
+  const second = await started(made)
+  await made.clock.advance(500)
+  const seen = new Map((await made.engine.store.lives()).map((live) => [live.pass_over_id, live]))
+  expect(seen.get(second.pass.id)).toMatchObject({ phase: "starting", waits: 0, deadline_at: null })
+  await outcomeOf(made, first)
+  await outcomeOf(made, second)
+})
+
+test("where others start before it, a pass waits without its time running; one that ends meanwhile makes no child", async () => {
+  using made = world({})
+  const gates = [0, 1].map(() => Promise.withResolvers<void>())
+  const over: number[] = []
+  const turns = gates.map(({ promise }, index) => promise.then(() => ({ over: () => void over.push(index) })))
+  made.host.startTurn = () => turns.shift() ?? { over: () => {} }
+  const [first, second] = [await started(made, { timeout_ms: 60_000 }), await started(made, { timeout_ms: 60_000 })]
+  await made.clock.advance(30_000)
+  expect([first.waiting, first.remaining_ms]).toEqual(["waiting for others to start", 60_000])
+  second.input({ type: "cancel", failure: { code: "E016", message: "cancelled by ada" } })
+  expect((await outcomeOf(made, second)).error_code).toBe("E016")
+  for (const { resolve } of gates) resolve()
+  expect((await outcomeOf(made, first)).output.status).toBe("completed")
+  expect(made.host.children.map((child) => child.pass.id)).toEqual([first.pass.id])
+  // Nobody is to wait for the model of a child that was never made.
+  expect(over).toEqual([1])
+})
+
 test("waiting in line does not burn the deadline", async () => {
   using made = world({ running: 1 })
   await started(made)

@@ -38,6 +38,8 @@ export async function mayModify(store: Pick<Store, "find">, pass: Pass): Promise
   return !parent || mayModify(store, parent)
 }
 
+const COPYING = "waiting for its copy of the project"
+
 // A large project is photographed for the first time once; nobody waits for longer than this.
 const PATIENCE_MS = 10_000
 
@@ -46,14 +48,14 @@ export async function placeChild(deps: RunDeps, live: Live, rules: readonly Rule
   const { workspaces } = deps
   const { stands_on = [] } = live.assignment
   if (workspaces && isolated(live.pass, rules, stands_on.length > 0)) {
-    live.hold?.(true)
+    live.hold?.(COPYING)
     try {
       const may = await mayModify(deps.store, live.pass)
       const files = changesOf(deps)
       const fill = files && stands_on.length > 0 ? (into: string) => standOn(files, stands_on, into) : undefined
       live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.take(live.pass, may, fill))
     } finally {
-      live.hold?.(false)
+      live.hold?.(undefined)
     }
     return live.workspace
   }
@@ -75,13 +77,13 @@ export async function placeAgain(deps: RunDeps, live: Live, { earlier, directory
     return undefined
   }
   if (!workspaces) throw new Error("it worked in a tree of its own, and there are none here")
-  live.hold?.(true)
+  live.hold?.(COPYING)
   try {
     const fill = (into: string) => filled(deps, earlier, into)
     const from = { directory, fill, can_modify_files: await mayModify(deps.store, live.pass) }
     live.workspace ??= await inTime(deps, workspaces, live.pass, workspaces.retake(live.pass, from))
   } finally {
-    live.hold?.(false)
+    live.hold?.(undefined)
   }
   return live.workspace
 }
