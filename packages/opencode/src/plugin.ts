@@ -10,7 +10,7 @@ import type { ConfigFiles } from "./pass-over/store/config-file"
 import { projectFile } from "./pass-over/store/config-place"
 import type { Core } from "./core-port"
 import { openProject, type Opened } from "./project"
-import { runtime } from "./runtime"
+import { runtime, silence } from "./runtime"
 import { answerAsked, answeredThere } from "./session/asked"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
@@ -120,6 +120,9 @@ export function createPlugin({ input, quit }: CoreInput): Core {
         if (item.type === "answered") opened.answered(item)
       }
     },
-    dispose: async () => opened?.close(),
+    dispose: async () => {
+      await opened?.close()
+      silence(log)
+    },
   }
 }

@@ -43,7 +43,7 @@ export type Runtime = { ok: true; engine: Engine; keeper: Keeper } | { ok: false
 
 const opened = new Map<string, Runtime>()
 
-function open(path: string, log: Log): Runtime {
+function open(path: string): Runtime {
   const made = createPassOver({
     path,
     clock,
@@ -64,12 +64,23 @@ function open(path: string, log: Log): Runtime {
 /** By which names this process owns passes. */
 export const owners = () => [...opened.values()].flatMap((each) => (each.ok ? [each.engine.owner_id] : []))
 
+// Through whom opencode's log is reached: the engine outlives the project that it was made for.
+const voices = { open: new Set<Log>(), last: undefined as Log | undefined }
+const log: Log = (...line) => ([...voices.open].at(-1) ?? voices.last)?.(...line)
+
+/** A project is closed. Nothing is logged through it any more, unless there is no other. */
+export function silence(voice: Log) {
+  voices.open.delete(voice)
+  voices.last = voice
+}
+
 /** The engine of this process, shared by all the projects that it has open. */
-export function runtime(log: Log): Runtime {
+export function runtime(voice: Log): Runtime {
+  voices.open.add(voice)
   const path = databasePath()
   const known = opened.get(path)
   if (known?.ok) return known
-  const made = open(path, log)
+  const made = open(path)
   opened.set(path, made)
   sweepSurfaces()
   return made
