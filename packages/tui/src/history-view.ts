@@ -3,6 +3,7 @@ import { WORDS } from "../../app/src/lib/words"
 import { messageOf, placeOf, sorted, whyChanged } from "../../app/src/components/pass-over-pass-view"
 import { clean, oneLine } from "../../opencode/src/cli/clean"
 import type { AuditLine } from "../../opencode/src/pass-over/domain/audit-log"
+import { meaning } from "../../opencode/src/pass-over/domain/errors"
 import type { WorkOutput } from "../../opencode/src/pass-over/domain/output"
 import type { Pass } from "../../opencode/src/pass-over/domain/pass"
 import type { PassResult } from "../../opencode/src/pass-over/service/port-query"
@@ -129,6 +130,12 @@ const named = (name: string, text: string | null | undefined): Line[] =>
   text?.trim() ? [line(`${name}: ${text}`, "muted")] : []
 const section = (title: string, lines: Line[]): Section[] => (lines.length > 0 ? [{ title, lines }] : [])
 
+/** What a code means, and what helps. */
+function wrong(error_code: string | null): Line[] {
+  const found = meaning(error_code)
+  return found ? [line(found.user), line(`→ ${found.action}`, "muted")] : []
+}
+
 const asked = ({ pass, went_along }: Told): Line[] => [
   line(pass.objective),
   ...named(WORDS.pass.reason, pass.reason),
@@ -227,6 +234,7 @@ export function passDetail(told: Told, now: number): Detail {
     title: pairName(pass.originating_agent_id, pass.subagent_id),
     head: oneLine(told.head ?? WORDS.status[pass.status]) + (error_code ? ` · ${error_code}` : ""),
     sections: [
+      ...section(WORDS.pass.wrong, wrong(error_code)),
       ...section("Asked for", asked(told)),
       ...(output ? outcome(output) : []),
       ...section("Cost", used(told)),

@@ -4,6 +4,7 @@ import { event, note, type Pass } from "../../opencode/src/pass-over/domain/pass
 import { openStore } from "../../opencode/test/pass-over/support/database"
 import { createScene, type Scene } from "../../opencode/test/pass-over/store/conformance/scene"
 import { createHistory } from "../src/history-source"
+import { ERRORS } from "../../opencode/src/pass-over/domain/errors"
 import { day, ending, entryOption, holds, passDetail, refusalDetail, searchable, type Ended } from "../src/history-view"
 
 const scene = () =>
@@ -98,6 +99,8 @@ describe("what has ended", () => {
       ["What happened", [/requested by alice/, /started/, /returned/].map((what) => expect.stringMatching(what))],
     ])
     expect(detail.head).toStartWith("audit: needs_modification")
+    const [wrong] = passDetail({ ...told, error_code: "E010" }, box.clock.now()).sections
+    expect(wrong).toMatchObject({ title: "What went wrong", lines: [{ text: ERRORS.E010.user }, { tone: "muted" }] })
     expect([detail.child, detail.origin]).toEqual([ended.child_session_id, "ses_alice"])
   })
 })

@@ -4,6 +4,7 @@ import type {
   FindingArtifact,
   MessageArtifact,
 } from "../../../opencode/src/pass-over/domain/artifact"
+import { meaning } from "../../../opencode/src/pass-over/domain/errors"
 import type { OutputVerdict } from "../../../opencode/src/pass-over/domain/evidence-schema"
 import { visible } from "../../../opencode/src/pass-over/domain/hidden"
 import { count } from "../lib/format"
@@ -135,6 +136,17 @@ function Messages(props: { messages: readonly MessageArtifact[] }) {
   )
 }
 
+/** What its code means to somebody who has never heard of it, and what helps. */
+function Wrong(props: { found: NonNullable<ReturnType<typeof meaning>> }) {
+  return (
+    <section>
+      <h2 class="section-title">{WORDS.pass.wrong}</h2>
+      <p>{props.found.user}</p>
+      <p class="meta">→ {props.found.action}</p>
+    </section>
+  )
+}
+
 /** What a pass came to: its decision, its findings, what it proposes. */
 export function PassOutcome(props: { detail: Detail }) {
   const parts = createMemo(() => sorted(props.detail.output?.artifacts ?? []))
@@ -150,6 +162,7 @@ export function PassOutcome(props: { detail: Detail }) {
               </section>
             )}
           </Show>
+          <Show when={meaning(props.detail.error_code)}>{(found) => <Wrong found={found()} />}</Show>
           <Show when={output().summary.generated_summary}>{(text) => <Said text={text()} />}</Show>
           <Show when={output().summary.verdict}>{(verdict) => <Checked verdict={verdict()} />}</Show>
           {/* What stood in its child's way, though the pass itself may have ended well. */}

@@ -237,6 +237,7 @@ export const WORDS = {
     attempts: "Attempts",
     attempt: "Attempt",
     price: "Cost",
+    wrong: "What went wrong",
     happened: "What happened",
     untold: (moments: string) => `${moments} moments are left out here, as a rule uses of tools. They stand under`,
     by: (actor: string) => `by ${actor}`,

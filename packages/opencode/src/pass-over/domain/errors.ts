@@ -200,6 +200,10 @@ export function refuse(
 export const toError = (refusal: Refusal) =>
   new PassOverError(refusal.code, refusal.message, { suggestedAction: refusal.suggestion, context: refusal.detail })
 
+/** What a code means to a user, and what helps; nothing for what is no code of ours. */
+export const meaning = (code: string | null): Pick<ErrorEntry, "user" | "action"> | undefined =>
+  code !== null && code in ERRORS ? ERRORS[code as PassOverErrorCode] : undefined
+
 /** Guide 7.3: the words for a user, never the internals. */
 export const userFacingErrorMessage = (error: unknown) =>
   error instanceof PassOverError ? ERRORS[error.code].user : "Unexpected error. Please try again."
