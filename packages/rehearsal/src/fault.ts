@@ -15,7 +15,13 @@ const status = (code: number, options: { message?: string; headers?: Record<stri
  * alone or first, no byte is sent before them; after text, they come in mid-stream.
  */
 export const fault = {
-  /** Anywhere: the connection is destroyed. First in a reply, this is the nearest thing to a refused connection. */
+  /**
+   * The connection is refused. Whose it is cannot be known before it is made, so the request does reach the model,
+   * which sends its client on to a port where nobody listens.
+   */
+  refuse: () => only({ type: "refuse" }),
+
+  /** Anywhere: the connection is destroyed. First in a reply: no response. */
   reset: () => only({ type: "reset" }),
 
   /** Anywhere: nothing more is sent and the connection stays open. First in a reply: no byte, ever. */

@@ -29,10 +29,13 @@ export type Listener = { readonly port: number; refuse(): void; accept(): Promis
 type Handler = (exchange: Exchange) => Promise<void>
 
 /** The sockets of a listener, and which of them are between two requests. */
-type Pool = { all: Set<Socket>; idle: Set<Socket> }
+type Pool = { all: Set<Socket>; idle: Set<Socket>; refusing: boolean }
+
+/** Where nobody listens: a sandbox with this as its model's URL has every connection refused. */
+export const CLOSED_URL = "http://127.0.0.1:1/v1"
 
 export async function listen(handler: Handler): Promise<Listener> {
-  const pool: Pool = { all: new Set(), idle: new Set() }
+  const pool: Pool = { all: new Set(), idle: new Set(), refusing: false }
   const start = async (port: number) => {
     const server = createServer((socket) => accept(socket, pool, handler))
     server.listen(port, "127.0.0.1")
@@ -47,8 +50,14 @@ export async function listen(handler: Handler): Promise<Listener> {
   }
   return {
     port,
-    refuse: () => close(pool.idle),
-    accept: async () => void (now.server = await start(port)),
+    refuse: () => {
+      pool.refusing = true
+      close(pool.idle)
+    },
+    accept: async () => {
+      now.server = await start(port)
+      pool.refusing = false
+    },
     stop: () => close(pool.all),
   }
 }
@@ -83,7 +92,9 @@ function receive(socket: Socket, pool: Pool, handler: Handler) {
     if (body === undefined) return
     // Still flowing, though nobody listens: a paused socket would not tell that its client has left.
     socket.off("data", onData).resume()
-    const answered = handler(exchange(socket, head, body, () => receive(socket, pool, handler)))
+    // A connection that outlived a closed port would bring the next request past it.
+    const next = () => (pool.refusing ? void socket.end() : receive(socket, pool, handler))
+    const answered = handler(exchange(socket, head, body, next))
     // Should the handler itself break, its client must not wait for ever; the error stays unhandled, to be seen.
     void answered.catch((error: unknown) => {
       socket.destroy()
@@ -120,8 +131,8 @@ function exchange(socket: Socket, head: Head, body: string, next: () => void): E
     write: (text) => (text ? send(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`) : Promise.resolve()),
     end: () => {
       socket.off("close", onClose)
-      next()
       void send("0\r\n\r\n")
+      next()
     },
     destroy: () => void socket.destroy(),
   }

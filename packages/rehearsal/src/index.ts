@@ -1,5 +1,6 @@
 export { findHost, type Host } from "./host"
-export { CLOSED_URL, createModel, ScenarioError, type Model } from "./model"
+export { createModel, ScenarioError, type Model } from "./model"
+export { CLOSED_URL } from "./http"
 export { eachSession, type EachSession, type Scenario, type Script } from "./scenario"
 export {
   call,

@@ -19,15 +19,12 @@ export type Model = AsyncDisposable & {
   report(): string
   /** Throws the report, if there is one. */
   verify(): void
-  /** Closes the port, so that new connections are truly refused until `accept` is called. */
+  /** Closes the port for everybody until `accept` is called. Answers under way go on to their end. */
   refuse(): void
   accept(): Promise<void>
   /** Ends every answer and closes the port. */
   stop(): void
 }
-
-/** Where nobody listens: a sandbox with this as its model's URL has every connection refused. */
-export const CLOSED_URL = "http://127.0.0.1:1/v1"
 
 /** Thrown by `verify`; its message is the report. */
 export class ScenarioError extends Error {

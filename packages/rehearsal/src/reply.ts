@@ -17,6 +17,8 @@ export type Piece =
   | { type: "stall" }
   /** The connection is destroyed. */
   | { type: "reset" }
+  /** The connection is refused; nothing but waits may come before it. */
+  | { type: "refuse" }
   /** The body ends here, in good order, without finish reason, usage or [DONE]. */
   | { type: "cut" }
 

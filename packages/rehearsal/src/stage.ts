@@ -43,8 +43,7 @@ export function createStage(scenario: Scenario) {
         if (!Array.isArray(reply?.pieces)) {
           return fail("failed", request, `The function of ${turn.label} gave no reply.`)
         }
-        // What is no JSON is found here and not in mid-stream.
-        for (const piece of reply.pieces) if (piece.type === "call") argumentsOf(piece)
+        check(reply)
         return { ok: true, reply }
       } catch (error) {
         return fail("failed", request, `The script of ${request.step ?? request.agent} threw: ${String(error)}`)
@@ -65,6 +64,16 @@ export function createStage(scenario: Scenario) {
       })
     },
   }
+}
+
+const SILENT = ["pause", "hold"]
+
+/** What could not be played is found here and not in mid-stream: arguments that are no JSON, a refusal too late. */
+function check({ pieces }: Reply) {
+  for (const piece of pieces) if (piece.type === "call") argumentsOf(piece)
+  const refusal = pieces.findIndex((piece) => piece.type === "refuse")
+  if (pieces.slice(0, refusal + 1).every((piece) => piece.type === "refuse" || SILENT.includes(piece.type))) return
+  throw new Error("A connection that is in use cannot be refused; fault.refuse() comes first in a reply.")
 }
 
 export type Stage = ReturnType<typeof createStage>

@@ -1,9 +1,9 @@
 import { completion, deltaChunk, deltasOf, finishChunk, usageChunk, type Stamp } from "./chunk"
-import type { Exchange } from "./http"
+import { CLOSED_URL, type Exchange } from "./http"
 import type { Piece, Reply } from "./reply"
 
 /** How an answer ended: as written, by a fault of the script, or because the client went away first. */
-export type Ending = "answered" | "cut" | "reset" | "abandoned"
+export type Ending = "answered" | "cut" | "reset" | "refused" | "abandoned"
 
 const SSE = { "content-type": "text/event-stream", "cache-control": "no-cache" }
 const JSON_TYPE = { "content-type": "application/json" }
@@ -104,11 +104,19 @@ async function wait(piece: Piece, input: Play): Promise<Ending | undefined> {
   if (piece.type === "stall") await until(closed, () => {})
   if (closed.aborted) return "abandoned"
   if (piece.type === "cut") return "cut"
+  if (piece.type === "refuse") return refuse(input.exchange)
   if (piece.type !== "reset") return undefined
   if (begun()) await sleep(LANDING_MS, closed)
   // Its close is reported later, so it is not taken for the client's.
   destroy()
   return "reset"
+}
+
+// 307 because clients follow it by themselves, with the same method and body. The kernel does the refusing.
+function refuse(exchange: Exchange): Ending {
+  exchange.begin(307, { location: `${CLOSED_URL}/chat/completions` })
+  exchange.end()
+  return "refused"
 }
 
 function begin(input: Play, status: number, headers: Record<string, string>) {

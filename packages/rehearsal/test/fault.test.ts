@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { once } from "node:events"
 import { connect } from "node:net"
-import { createModel, call, fault, reply, say, type Reply, type Recorded } from "../src/index"
+import { createModel, call, fault, pause, repeat, reply, say, type Reply, type Recorded } from "../src/index"
 import { ask, chunksOf, deltasOf, isComplete, post, textOf, type Received } from "./ask"
 
 type Seen = Received & { request: Recorded }
@@ -16,7 +16,7 @@ async function seen(step: Reply, stream = true): Promise<Seen> {
 }
 
 /** The error code of a request that gets no response at all. */
-async function refused(step: Reply) {
+async function unanswered(step: Reply) {
   await using model = await createModel({ agents: { build: step } })
   return { code: await codeOf(post(model)), outcome: await model.requests()[0]?.done }
 }
@@ -28,7 +28,43 @@ const codeOf = (answer: Promise<Response>) =>
   )
 
 test("a reset that comes first leaves no response", async () => {
-  expect(await refused(fault.reset())).toEqual({ code: "ECONNRESET", outcome: "reset" })
+  expect(await unanswered(fault.reset())).toEqual({ code: "ECONNRESET", outcome: "reset" })
+})
+
+test("a refusal has the place and the times of a step, and the connection is truly refused", async () => {
+  const steps = [say("one"), repeat(fault.refuse(), 2), reply(pause(50), fault.refuse()), say("two")]
+  await using model = await createModel({ agents: { build: steps } })
+  expect(textOf((await ask(model)).body)).toBe("one")
+  expect(await codeOf(post(model))).toBe("ConnectionRefused")
+  expect(await codeOf(post(model, { stream: false }))).toBe("ConnectionRefused")
+  expect(await codeOf(post(model))).toBe("ConnectionRefused")
+  expect(textOf((await ask(model)).body)).toBe("two")
+  const ends = model.requests().map((request) => request.outcome)
+  expect(ends).toEqual(["answered", "refused", "refused", "refused", "answered"])
+  const { time } = model.requests()[3]!
+  expect(time.ended! - time.arrived).toBeGreaterThanOrEqual(49)
+  model.verify()
+})
+
+test("a refusal is for the agent whose step it is", async () => {
+  await using model = await createModel({ agents: { build: [fault.refuse(), say("again")], scout: say("through") } })
+  const [build, scout] = await Promise.all([codeOf(post(model)), ask(model, { agent: "scout" })])
+  expect([build, textOf(scout.body)]).toEqual(["ConnectionRefused", "through"])
+  expect(model.report()).toContain('2 of 2: say "again"')
+  expect(textOf((await ask(model)).body)).toBe("again")
+  model.verify()
+})
+
+test("a refusal nobody asked for is reported by its name", async () => {
+  await using model = await createModel({ agents: { build: repeat(fault.refuse(), 2) } })
+  await codeOf(post(model))
+  expect(model.report()).toContain("1 of 1: refuse, repeated 2 (played 1)")
+})
+
+test("a refusal in mid-stream is reported, for there is none", async () => {
+  await using model = await createModel({ agents: { build: reply(say("some"), fault.refuse()) } })
+  expect((await ask(model)).status).toBe(400)
+  expect(model.report()).toContain("A connection that is in use cannot be refused")
 })
 
 test("a reset in mid-stream breaks the body after what was said", async () => {

@@ -167,6 +167,20 @@ test("a refusing model is not there at all, until it accepts again", async () =>
   expect(textOf((await ask(model)).body)).toBe("back")
 })
 
+test("a connection that was answering when the port closed brings no further request", async () => {
+  const closing = gate()
+  await using model = await createModel({ agents: { build: [reply(hold(closing), say("one")), say("two")] } })
+  const answer = ask(model)
+  await closing.reached
+  model.refuse()
+  closing.open()
+  const first = await answer
+  expect([textOf(first.body), isComplete(first.body), first.broken]).toEqual(["one", true, false])
+  expect(await post(model).catch((error: { code?: string }) => error.code)).toBe("ConnectionRefused")
+  await model.accept()
+  expect(textOf((await ask(model)).body)).toBe("two")
+})
+
 test("lists its model", async () => {
   await using model = await createModel()
   expect(await (await fetch(`${model.url}/models`)).json()).toMatchObject({ object: "list", data: [{ id: "script" }] })

@@ -138,6 +138,34 @@ test("a refused connection is retried", async () => {
   expect((await answer).text).toBe("recovered")
 })
 
+test("a connection is refused at the step that says so, and the next step answers the retry", async () => {
+  const { model, server } = world
+  model.play({ agents: { build: [call("read", { filePath: "README.md" }), fault.refuse(), say("recovered")] } })
+  using events = await server.events()
+  const { text } = await server.prompt({ agent: "build", text: "hi" })
+  expect(text).toBe("recovered")
+  const retry = await events.until("session.status", (event) => event.properties.status.type === "retry")
+  expect(retry.properties.status).toMatchObject({ attempt: 1, message: expect.stringContaining("Unable to connect") })
+  const ends = model.requests({ agent: "build" }).map((request) => request.outcome)
+  expect(ends).toEqual(["answered", "refused", "answered"])
+})
+
+test("a step can close the port behind its own answer", async () => {
+  const { model, server } = world
+  const closing = () => {
+    model.refuse()
+    return call("read", { filePath: "README.md" })
+  }
+  model.play({ agents: { build: [closing, say("recovered")] } })
+  using events = await server.events()
+  const answer = server.prompt({ agent: "build", text: "hi" })
+  const retry = await events.until("session.status", (event) => event.properties.status.type === "retry")
+  expect(retry.properties.status).toMatchObject({ message: expect.stringContaining("Unable to connect") })
+  expect(model.requests({ agent: "build" })).toHaveLength(1)
+  await model.accept()
+  expect((await answer).text).toBe("recovered")
+})
+
 test("broken tool arguments come back to the model as a tool result", async () => {
   const { model, server } = world
   model.play({ agents: { build: [fault.badArguments("read"), say("I see")] } })
