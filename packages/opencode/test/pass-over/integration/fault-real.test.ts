@@ -34,12 +34,18 @@ const FAULTS: Record<string, Strike> = {
   wrongType: { answer: () => fault.wrongType() },
   empty: { answer: () => fault.empty() },
   badArguments: { answer: () => reply(fault.badArguments("read")) },
+  refuse: { answer: fault.refuse },
+  "no bytes": { answer: fault.stall },
+  "rateLimit without a time": { answer: () => fault.rateLimit() },
 }
 
 const POSITIONS = ["call", "first", "tool", "return", "finalise"] as const
-const CASES = Object.keys(FAULTS)
-  .slice(0, scale(5, Infinity))
-  .flatMap((name) => POSITIONS.map((position) => ({ name, position })))
+// Each case waits seconds for a retry or for a silence to end. So where every run has to pass by, five faults strike
+// everywhere, and each of the others at two positions, which move on from one fault to the next.
+const EVERYWHERE = scale(5, Infinity)
+const positionsOf = (index: number) =>
+  POSITIONS.filter((_, at) => index < EVERYWHERE || (at + index) % POSITIONS.length < 2)
+const CASES = Object.keys(FAULTS).flatMap((name, index) => positionsOf(index).map((position) => ({ name, position })))
 
 type Case = (typeof CASES)[number]
 
@@ -96,6 +102,8 @@ async function play(made: Case): Promise<string> {
     const settled = passes.length > 0 && passes.every((pass) => pass.time_ended !== null)
     // Its result is there, and its own provider says nothing any more: the user stops it.
     if (made.position === "call" && made.name === "stall" && settled) break
+    // Or its provider has never said anything, and there is no result to wait for.
+    if (made.position === "call" && made.name === "no bytes" && left < 350) break
   }
   await server.client.session.abort({ sessionID: session })
   await turn
@@ -122,7 +130,7 @@ async function wrong(made: Case, session: string): Promise<string[]> {
     }),
   )
   // Where its own request fails for good, the originator never comes to make a pass.
-  const none = made.position === "call" && ["status 400", "empty", "badArguments"].includes(made.name)
+  const none = made.position === "call" && ["status 400", "empty", "badArguments", "no bytes"].includes(made.name)
   return [...(passes.length > 0 || none ? [] : ["no pass was made"]), ...each.flat()]
 }
 
@@ -144,6 +152,9 @@ test(`${CASES.length} faults of a provider on the real opencode: each pass has i
   report("real faults", Object.fromEntries([...ends].map(([end, of]) => [end, of.length])))
   expect(found).toEqual([])
   expect(ends.get("completed null")?.length).toBeGreaterThan(CASES.length / 2)
+  // None of the refusals was missed.
+  const refused = model.requests().filter(({ outcome }) => outcome === "refused")
+  expect(refused.length).toBeGreaterThanOrEqual(positionsOf(Object.keys(FAULTS).indexOf("refuse")).length)
   // No child is left at work.
   const status = (await server.client.session.status()).data ?? {}
   expect(Object.values(status).filter(({ type }) => type !== "idle")).toEqual([])
