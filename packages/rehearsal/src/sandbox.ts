@@ -6,6 +6,7 @@ import { opencodeConfig, resolveSpec, type Json, type PluginSpec } from "./confi
 import { environment } from "./environment"
 import { findHost, type Host } from "./host"
 import { createLayout, seed, type Layout } from "./layout"
+import { readLog } from "./log"
 import { processesOf, signal, type Process } from "./processes"
 import { openProject } from "./project"
 import { run, type RunOptions, type RunResult } from "./run"
@@ -46,6 +47,8 @@ export type Sandbox = AsyncDisposable & {
   write(file: string, content: string): void
   /** Reads a file of the project. */
   read(file: string): string
+  /** opencode's own log, of all that were started here, oldest first. opencode writes it about once a second. */
+  log(): string
   /** Runs git in the project and gives what it prints. */
   git(...args: string[]): string
   /** Spares a config directory (a `.opencode`) outside the project the npm install of its first use. */
@@ -108,6 +111,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     write: project.write,
     read: project.read,
+    log: () => readLog(layout.data),
     git: project.git,
     seed: (directory) => seed(directory, version),
     processes: () => processesOf(layout.root),

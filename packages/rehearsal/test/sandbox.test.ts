@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { existsSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createModel, createSandbox, openSandboxes, prompt, repeat, say, unwrap } from "../src/index"
 
@@ -92,6 +92,20 @@ test("two opencodes share one sandbox, and its data outlives kill -9", async () 
   await three.prompt({ agent: "build", text: "you too", sessionID: child })
   expect(model.requests({ session: child, agent: "build" })[0]?.parent).toBe(session)
   model.verify()
+})
+
+test("opencode's own log is read from its files, oldest first", async () => {
+  await using model = await createModel(ANSWER)
+  await using box = await createSandbox({ model })
+  expect(box.log()).toBe("")
+  const server = await box.serve()
+  const { sessionID: session } = await server.prompt({ agent: "build", text: "hi" })
+  while (!box.log().includes(session)) await Bun.sleep(50)
+  expect(server.logs()).not.toContain(session)
+  const earlier = join(box.data, "opencode/log/yesterday.log")
+  writeFileSync(earlier, "It was quiet.\n")
+  utimesSync(earlier, 1, 1)
+  expect(box.log()).toMatch(/^It was quiet\.\ntimestamp=/)
 })
 
 test("a server with a password is reached by its own client only", async () => {
