@@ -44,7 +44,8 @@ export function spawn(input: SpawnInput): Child {
   const exited = child.exited.then(async (): Promise<Exit> => {
     // A grandchild may hold the pipes open for as long as it lives; what the child itself wrote is in by then.
     await Promise.race([collected, Bun.sleep(200)])
-    return { code: child.exitCode, signal: child.signalCode }
+    // Later types of Bun say that a signal may be a number, and whoever installs this is checked against theirs.
+    return { code: child.exitCode, signal: child.signalCode?.toString() ?? null }
   })
 
   const seen = (pattern: RegExp, timeout_ms: number) => {
