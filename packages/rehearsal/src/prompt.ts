@@ -6,6 +6,7 @@ export type PromptInput = {
   /** Continues this session; without it, a new one is made. */
   sessionID?: string
   model?: { providerID: string; modelID: string }
+  variant?: string
 }
 
 export type Answer = {
@@ -27,6 +28,7 @@ export async function prompt(client: OpencodeClient, input: PromptInput): Promis
       sessionID,
       ...(input.agent === undefined ? {} : { agent: input.agent }),
       ...(input.model === undefined ? {} : { model: input.model }),
+      ...(input.variant === undefined ? {} : { variant: input.variant }),
       parts: [{ type: "text", text: input.text }],
     }),
   )

@@ -18,16 +18,26 @@ const Extra = z.object({
     .optional(),
 })
 
-const Variant = z.object({ info: z.object({ role: z.literal("assistant"), variant: z.string() }) })
+type Told = z.output<typeof Extra>["messages"]
+
+// The host makes the message of a step after it has collected these, so the user's newest is what tells of a step. By
+// time and not by place: after a compaction, what was kept of the end stands behind newer ones.
+const Prompt = z.object({ model: z.object({ variant: z.string().optional() }) })
+
+/** The variant that the user works with now: they may have switched since the answer before. */
+function variantOf(messages: Told): string | undefined {
+  const prompts = (messages ?? []).map(({ info }) => info).filter(({ role }) => role === "user")
+  const [newest] = prompts.toSorted((a, b) => b.time.created - a.time.created || (a.id < b.id ? 1 : -1))
+  return Prompt.safeParse(newest).data?.model.variant
+}
 
 /** The caller, from what the host says of it and never from what the model says. */
 export function callerOf(context: ToolContext): Omit<Caller, "by"> {
   const parsed = Extra.safeParse(context)
   const known = parsed.success ? parsed.data : {}
   const model = known.extra?.model
-  const variant = known.messages?.map((message) => Variant.safeParse(message)).findLast((found) => found.success)?.data
-    .info.variant
   const messages = known.messages
+  const variant = variantOf(messages)
   return {
     agent: context.agent,
     session_id: context.sessionID,

@@ -10,8 +10,9 @@ setDefaultTimeout(60_000)
 const held = {} as { world: World }
 
 beforeAll(async () => {
-  const other = { name: "Other", tool_call: true, limit: { context: 200_000, output: 8_000 } }
-  held.world = await createWorld({ config: { provider: { rehearsal: { models: { other } } } } })
+  const other = { name: "Other", tool_call: true, reasoning: true, limit: { context: 200_000, output: 8_000 } }
+  const hawk = { mode: "subagent", description: "Looks", prompt: "You look.", model: "rehearsal/other", variant: "low" }
+  held.world = await createWorld({ config: { agent: { hawk }, provider: { rehearsal: { models: { other } } } } })
 })
 afterEach(() => held.world.model.verify())
 afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
@@ -101,6 +102,25 @@ test("a child works with the model that its originator works with, unless the ca
   expect(await asked(undefined)).toEqual(["rehearsal/script", "script"])
   expect(await asked("other")).toEqual(["rehearsal/other", "other"])
   expect(await asked("other", { model: "rehearsal/script" })).toEqual(["rehearsal/script", "script"])
+})
+
+test("a child works with the variant that the user works with now, unless its agent or the call names another", async () => {
+  const { model, server, store } = held.world
+  const { id: sessionID } = (await server.client.session.create()).data!
+  const asked = async (variant: string | undefined, more: Record<string, unknown> = {}) => {
+    const objective = `Work with ${variant} ${JSON.stringify(more)}`
+    const subagent = more["subagent"] === "hawk" ? "hawk" : "audit"
+    model.play({ agents: { alice: [handover({ objective, ...more }), say("done")], [subagent]: verdict() } })
+    await server.prompt({ agent: "alice", text: "Go.", sessionID, ...(variant === undefined ? {} : { variant }) })
+    const [pass] = (await store.list({ session_id: sessionID })).filter((one) => one.objective === objective)
+    return [pass?.model, model.requests({ agent: subagent })[0]?.body["reasoning_effort"]]
+  }
+  expect(await asked("high")).toEqual(["rehearsal/script#high", "high"])
+  // After a switch it is the new one, from the first step on.
+  expect(await asked("low")).toEqual(["rehearsal/script#low", "low"])
+  expect(await asked("high", { model: "rehearsal/script#medium" })).toEqual(["rehearsal/script#medium", "medium"])
+  expect(await asked("high", { subagent: "hawk" })).toEqual(["rehearsal/other#low", "low"])
+  expect(await asked(undefined)).toEqual(["rehearsal/script", undefined])
 })
 
 test("the return context moves to processed once the result stands in the originator's session", async () => {
