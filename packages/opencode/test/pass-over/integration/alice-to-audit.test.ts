@@ -1,16 +1,23 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { call, eachSession, reply, say, type ModelRequest } from "@pass-over/rehearsal"
+import { call, eachSession, gate, hold, reply, say, type ModelRequest } from "@pass-over/rehearsal"
 import { openEnvelope } from "../../../src/pass-over/domain/envelope"
 import { createWorld, endWorld, toolCalls, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(60_000)
 
 const held = {} as { world: World }
 
 beforeAll(async () => {
-  const other = { name: "Other", tool_call: true, reasoning: true, limit: { context: 200_000, output: 8_000 } }
+  const other = {
+    name: "Other",
+    tool_call: true,
+    reasoning: true,
+    limit: { context: 200_000, output: 8_000 },
+    cost: { input: 10, output: 100, cache_read: 5 },
+  }
   const hawk = { mode: "subagent", description: "Looks", prompt: "You look.", model: "rehearsal/other", variant: "low" }
   held.world = await createWorld({ config: { agent: { hawk }, provider: { rehearsal: { models: { other } } } } })
 })
@@ -19,6 +26,14 @@ afterAll(async () => expect(await endWorld(held.world)).toEqual([]))
 
 const handover = (more: Record<string, unknown> = {}) =>
   call("pass_over", { subagent: "audit", objective: "Review src/total.ts", reason: "code_review", ...more })
+
+const OTHER = { providerID: "rehearsal", modelID: "other" }
+
+/** The session of the child that an agent works in. */
+const childOf = async (sessionID: string, agent: string) => {
+  const { data = [] } = await held.world.server.client.session.children({ sessionID })
+  return data.find((child) => child.agent === agent)!.id
+}
 
 const finding = {
   severity: "error",
@@ -121,6 +136,50 @@ test("a child works with the variant that the user works with now, unless its ag
   expect(await asked("high", { model: "rehearsal/script#medium" })).toEqual(["rehearsal/script#medium", "medium"])
   expect(await asked("high", { subagent: "hawk" })).toEqual(["rehearsal/other#low", "low"])
   expect(await asked(undefined)).toEqual(["rehearsal/script", undefined])
+})
+
+test("while a child works, the call that it works for shows its step, what it has used, its time and the chain", async () => {
+  const { model, server, box } = held.world
+  const [door, began] = [gate(), performance.now()]
+  const back = call("pass_over_return", { decision: "approved", decision_reason: "done" })
+  const ask = { objective: "Judge it slowly", reason: "test" }
+  model.play({
+    agents: {
+      alice: [call("pass_over", { subagent: "scout", objective: "Look slowly", reason: "test" }), say("done")],
+      scout: [reply(call("pass_over", { subagent: "audit", ...ask }), usage), back],
+      audit: [reply(call("read", { filePath: join(box.project, "src/total.ts") }), usage), reply(hold(door), back)],
+    },
+  })
+  const { id: sessionID } = (await server.client.session.create()).data!
+  const turn = server.prompt({ agent: "alice", text: "Go.", sessionID, model: OTHER })
+  await door.reached
+  const [scout, audit] = await Promise.all([childOf(sessionID, "scout"), childOf(sessionID, "audit")])
+  const shown = (of: string, step: number) =>
+    until(`step ${step}`, async () => {
+      const messages = (await server.client.session.messages({ sessionID: of })).data ?? []
+      const { status, title, metadata } = toolCalls(messages, "pass_over")[0]?.state ?? {}
+      const there = status === "running" && metadata?.["phase"] === "working" && metadata["step"] === step
+      return there ? { title, metadata } : undefined
+    })
+  const working = { attempt: 1, waiting_for: null }
+  const above = await shown(sessionID, 1)
+  expect(above.title).toMatch(/^scout working · step 1 · [\d.]+ m?s$/)
+  expect(above.metadata).toMatchObject({ ...working, sessionId: scout, chain: "alice → scout", tokens: 0, cost: 0 })
+  const below = await shown(scout, 2)
+  expect(below.title).toMatch(/^audit working · step 2 · 1,060 tokens · \$0\.02 · [\d.]+ m?s$/)
+  expect(below.metadata).toMatchObject({
+    ...working,
+    sessionId: audit,
+    chain: "alice → scout → audit",
+    tokens: 1_060,
+    cost: 0.017,
+    pass_over: { originating_agent: "scout", subagent: "audit", reason: "test" },
+  })
+  const elapsed = below.metadata?.["elapsed_ms"]
+  expect(elapsed).toBeGreaterThan(0)
+  expect(elapsed).toBeLessThan(performance.now() - began)
+  door.open()
+  await turn
 })
 
 test("the return context moves to processed once the result stands in the originator's session", async () => {
