@@ -1,4 +1,4 @@
-import { uniform, type Action, type Rule } from "../pass-over/domain/right"
+import { matches, uniform, type Action, type Rule } from "../pass-over/domain/right"
 import { AGENTS, MODEL_AGENT, type HostAgent, type Mode } from "./agent"
 
 type Rules = Record<string, unknown>
@@ -33,18 +33,42 @@ const long = (permission: unknown): Rules => {
 const ACTIONS: readonly unknown[] = ["allow", "ask", "deny"]
 const isAction = (word: unknown): word is Action => ACTIONS.includes(word)
 
-/** The host's own reading of its configuration; its agents begin with everything allowed. */
-function rulesOf(...permissions: readonly unknown[]): Rule[] {
-  const entries = permissions.flatMap((permission) => Object.entries(long(permission)))
-  const written = entries.flatMap(([permission, said]) =>
+/** What a permission says rule by rule, as the host reads it. */
+const written = (permission: unknown): Rule[] =>
+  Object.entries(long(permission)).flatMap(([name, said]) =>
     (typeof said === "string" ? [["*", said] as const] : Object.entries(long(said))).flatMap(([pattern, action]) =>
-      isAction(action) ? [{ permission, pattern, action }] : [],
+      isAction(action) ? [{ permission: name, pattern, action }] : [],
     ),
   )
-  return [{ permission: "*", pattern: "*", action: "allow" }, ...written]
+
+/** The host's own reading of its configuration; its agents begin with everything allowed. */
+const rulesOf = (...permissions: readonly unknown[]): Rule[] => [
+  { permission: "*", pattern: "*", action: "allow" },
+  ...permissions.flatMap(written),
+]
+
+/** Our rule for a name of which the user says more, and behind it whatever they say of it anywhere. */
+function filled(name: string, ours: unknown, user: Rules): Rules {
+  const patterns = new Map<string, unknown>([["*", ours]])
+  for (const { permission, pattern, action } of written(user)) {
+    if (!matches(name, permission)) continue
+    // What is said again moves to the end.
+    patterns.delete(pattern)
+    patterns.set(pattern, action)
+  }
+  return Object.fromEntries(patterns)
 }
 
-// A rule that the user wrote stays as it is and where it is. Ours go to the end, where the last match wins.
+/** Our rules before the user's: of all that match, the last one holds. */
+function beneath(user: Rules, ours: Rules): Rules {
+  const unsaid = Object.entries(ours).filter(([name]) => !(name in user))
+  const said = Object.entries(user).map(([name, rule]) =>
+    name in ours && typeof rule === "object" ? [name, filled(name, ours[name], user)] : [name, rule],
+  )
+  return Object.fromEntries([...unsaid, ...said])
+}
+
+// Who sees our tools is ours to say, unless the user names them: those rules go to the end, where the last match wins.
 const withRules = (user: Rules, ours: Rules): Rules => ({
   ...user,
   ...Object.fromEntries(Object.entries(ours).filter(([key]) => !(key in user))),
@@ -68,12 +92,12 @@ function working(agents: Readonly<Record<string, HostAgent | undefined>>): Named
     .filter(({ name, agent }) => !HIDDEN.includes(name) && !agent?.disable)
 }
 
-/** The user's agents of our names win, field by field. */
+/** The user's agents of our names win, field by field, and rule by rule. */
 function withOurs(config: HostConfig): Record<string, HostAgent | undefined> {
   const agents = { ...config.agent }
   for (const { name, host } of AGENTS) {
     const user = agents[name]
-    agents[name] = { ...host, ...user, permission: withRules(long(user?.permission), long(host.permission)) }
+    agents[name] = { ...host, ...user, permission: beneath(long(user?.permission), long(host.permission)) }
   }
   return agents
 }
