@@ -78,6 +78,17 @@ function unknownOriginator({ agent }: Caller, agents: readonly AgentInfo[]): Ref
   })
 }
 
+/** Whether a caller is still at a pass that is over: its host is slow to stop it, and nobody has spoken to it since. */
+function leftOver({ history }: Caller, { time_ended }: Pass): boolean {
+  const asked = time_ended === null ? [] : (history?.() ?? []).filter(({ role }) => role === "user")
+  return asked.length > 0 && asked.every(({ timestamp }) => timestamp <= (time_ended ?? 0))
+}
+
+const overAlready = ({ agent }: Caller, { id, status }: Pass): Refusal =>
+  refuse(PassOverErrorCode.STALE_REVISION, `Pass ${id} of ${agent} has ended already (${status}).`, {
+    suggestion: "Stop here; nothing more is passed on for it.",
+  })
+
 /** Policy, chain, repetition and the caller's own deadline: everything that can refuse a pass before it exists. */
 export async function grant(engine: Engine, project: Project, caller: Caller, ask: Ask) {
   const above = engine.running.byChild(caller.session_id)
@@ -105,16 +116,18 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
   const vain = unenforceable(values.constraints, (constraint) => settingOf(ruled.policy, constraint))
   if (vain) return { ok: false as const, refusal: vain }
   const objective_hash = engine.hash(normal(ask.objective))
+  const over = !above && parent && leftOver(caller, parent) ? parent : undefined
   const checked = check(
     { from: caller.agent, to: ask.subagent },
     {
       above: parent?.ancestors ?? [],
       repeated: await engine.store.repeated({ root_session_id, from: caller.agent, to: ask.subagent, objective_hash }),
-      remaining_ms: above?.remaining_ms,
+      remaining_ms: over?.status === "timed_out" ? 0 : above?.remaining_ms,
       max_chain_depth: ruled.policy.values.max_chain_depth,
     },
   )
   if (!checked.ok) return checked
+  if (over) return { ok: false as const, refusal: overAlready(caller, over) }
   const { ancestors, chain_depth } = checked
   const { by, session_id } = caller
   const wanted = { id: ask.continue ?? "", subagent: ask.subagent, root_session_id, by, session_id }
