@@ -7,12 +7,14 @@ import { agentsIn, register, type HostConfig } from "./agent/register"
 import { headless } from "./identity"
 import { somethingLeft } from "./left"
 import { readOption } from "./option"
+import { PassOverErrorCode, refuse } from "./pass-over/domain/errors"
 import { projectFile } from "./pass-over/store/config-place"
 import { databasePath, globalConfigPath } from "./paths"
 import type { Core } from "./core-port"
 import type { CoreInput } from "./plugin"
 import { homeOf } from "./session/home"
 import { STANDBY } from "./standby/name"
+import { refusalText } from "./tool/refusal-text"
 import { TOOLS, type ShownTool } from "./tool/shown.gen"
 
 // By then an `opencode run` has its first answer; before a terminal or a server somebody still sits down.
@@ -157,7 +159,11 @@ async function execute(door: Door, name: string, args: unknown, context: ToolCon
     const core = await door.load()
     return await core.execute(name, args, context)
   } catch (error) {
-    return `Not done. E011: Pass Over could not be loaded (${String(error)}). → Do this part yourself, and tell the user this sentence.`
+    return refusalText(
+      refuse(PassOverErrorCode.SUBAGENT_CRASHED, `Pass Over could not be loaded (${String(error)}).`, {
+        suggestion: "Do this part yourself, and tell the user this sentence.",
+      }),
+    )
   }
 }
 

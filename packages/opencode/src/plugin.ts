@@ -2,6 +2,7 @@ import type { PluginInput, ToolContext, ToolResult } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
 import { ORIGINATORS, type Mode } from "./agent/agent"
 import { createHooks } from "./hook"
+import { PassOverErrorCode, refuse } from "./pass-over/domain/errors"
 import { originates } from "./pass-over/domain/policy"
 import { redact, redactDeep } from "./pass-over/domain/secret"
 import type { Log } from "./pass-over/service/port"
@@ -24,6 +25,7 @@ import { passOverTool } from "./tool/pass-over"
 import { passOverReadTool } from "./tool/pass-over-read"
 import { passOverReturnTool } from "./tool/pass-over-return"
 import { passOverReviewTool } from "./tool/pass-over-review"
+import { refusalText } from "./tool/refusal-text"
 
 // opencode's log and a toast: fire and forget, because the instance waits for this plugin and must not be waited for.
 function createLog(client: Client): Log {
@@ -57,6 +59,9 @@ const originatesHere = (files: ConfigFiles) => (name: string, mode: Mode) => {
     return originates({ name, mode }, ORIGINATORS, [])
   }
 }
+
+const noTool = (name: string) =>
+  refuse(PassOverErrorCode.NOT_FOUND, `There is no tool ${name} here.`, { suggestion: "Do this part yourself." })
 
 /** What we are given of an opencode instance, and how opencode itself is ended. */
 export type CoreInput = { input: Pick<PluginInput, "client" | "directory" | "worktree" | "serverUrl">; quit(): void }
@@ -95,7 +100,7 @@ export function createPlugin({ input, quit }: CoreInput): Core {
     originators: async (agents) => agents.filter(([name, mode]) => originates(name, mode)).map(([name]) => name),
     async execute(name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
       const tool = named.get(name)
-      if (!tool) return `Not done. There is no tool ${name}.`
+      if (!tool) return refusalText(noTool(name))
       const moved = await hooks?.before({ tool: name, sessionID: context.sessionID, callID: callOf(context) }, args)
       const answer = await tool.execute(moved ?? args, context)
       // The host has stopped this call and goes. An answer would have it look up the call's agent once more, and keep for

@@ -102,7 +102,9 @@ test("what cannot be loaded leaves opencode as it is, says so once, and is tried
   const context = { sessionID: "ses_1", messageID: "msg_1", agent: "alice", abort: new AbortController().signal }
   const call = () => door.tools["pass_over_read"]?.execute({ id: "nothing" }, context as unknown as ToolContext)
   const [answer, meanwhile] = await Promise.all([call(), door.hooks()])
-  expect(answer).toContain("could not be loaded (Error: the disk is full)")
+  expect(answer).toBe(
+    "Not done. E011 SUBAGENT_CRASHED: Pass Over could not be loaded (Error: the disk is full). → Do this part yourself, and tell the user this sentence.",
+  )
   expect(meanwhile).toBeUndefined()
   expect([...new Set(told)]).toEqual([
     "Pass Over could not be loaded, and opencode goes on without it: Error: a file is missing",
@@ -112,6 +114,16 @@ test("what cannot be loaded leaves opencode as it is, says so once, and is tried
   expect(await door.hooks()).toBeDefined()
   expect(times.tried).toBe(3)
   await door.dispose()
+})
+
+test("a tool that is not there is told like every other refusal", async () => {
+  const { createPlugin } = await import("../src/plugin")
+  const core = await createPlugin({ input: input(), quit: () => {} })
+  const context = { sessionID: "ses_1", messageID: "msg_1", agent: "alice", abort: new AbortController().signal }
+  expect(await core.execute("nothing", {}, context as unknown as ToolContext)).toBe(
+    "Not done. E042 NOT_FOUND: There is no tool nothing here. → Do this part yourself.",
+  )
+  await core.dispose()
 })
 
 function raise(message: string): never {

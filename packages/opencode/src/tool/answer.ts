@@ -1,7 +1,8 @@
 import type { ToolContext, ToolResult } from "@opencode-ai/plugin"
 import { z } from "zod"
-import { PassOverError, PassOverErrorCode, refuse, sentence, type Refusal } from "../pass-over/domain/errors"
+import { PassOverError, PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
 import type { Log } from "../pass-over/service/port"
+import { refusalText } from "./refusal-text"
 
 /** A tool of ours: what the model is told of it, how its arguments are read, and what it does. */
 export type ToolSpec<S extends z.ZodType> = {
@@ -40,8 +41,11 @@ export const parametersOf = (schema: z.ZodType) =>
 const isRefusal = (value: ToolResult | Refusal): value is Refusal =>
   typeof value === "object" && "code" in value && "suggestion" in value
 
-/** A refusal is something that the model should read and act on, so it is returned as text and never thrown. */
-const refused = (refusal: Refusal) => `Not done. ${sentence(refusal)}`
+// The code that a script's call and a flow's start have for the same.
+const wrongCall = (name: string, error: z.ZodError) =>
+  refuse(PassOverErrorCode.CONFIG_INVALID, `The arguments of ${name} are not right:\n${z.prettifyError(error)}`, {
+    suggestion: `Correct them and call ${name} again.`,
+  })
 
 /** Makes a tool of a spec: arguments are parsed here because the host does not, and nothing of ours is ever thrown at it. */
 export function tool<S extends z.ZodType>(spec: ToolSpec<S>, log: Log): Tool {
@@ -51,13 +55,12 @@ export function tool<S extends z.ZodType>(spec: ToolSpec<S>, log: Log): Tool {
     parameters: parametersOf(spec.shown ?? spec.schema),
     async execute(raw, context) {
       const parsed = spec.schema.safeParse(raw)
-      if (!parsed.success)
-        return `Not done. The arguments of ${spec.name} are not right:\n${z.prettifyError(parsed.error)}`
+      if (!parsed.success) return refusalText(wrongCall(spec.name, parsed.error))
       try {
         const result = await spec.run(parsed.data, context)
-        return isRefusal(result) ? refused(result) : result
+        return isRefusal(result) ? refusalText(result) : result
       } catch (error) {
-        return refused(trouble(spec.name, error, log))
+        return refusalText(trouble(spec.name, error, log))
       }
     },
   }

@@ -1,7 +1,7 @@
 import type { ToolContext, ToolResult } from "@opencode-ai/plugin"
 import { isDefined, pickBy } from "remeda"
 import { z } from "zod"
-import { PassOverErrorCode, refuse, sentence, type Refusal } from "../pass-over/domain/errors"
+import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
 import { passOverMarker, returnMarker } from "../pass-over/domain/marker"
 import { headline } from "../pass-over/domain/envelope"
 import { InlineOverride } from "../pass-over/domain/preference"
@@ -21,6 +21,7 @@ import { headless } from "../identity"
 import { callerOf } from "./caller"
 import { dialog } from "./dialog"
 import { permitted } from "./permitted"
+import { refusalText } from "./refusal-text"
 import { tool } from "./answer"
 import description from "./pass-over.txt"
 
@@ -228,7 +229,7 @@ type Told = { title: string; output: string; metadata: Record<string, unknown>; 
 
 const notDone = (refusal: Refusal): Told => ({
   title: refusal.code,
-  output: `Not done. ${sentence(refusal)}`,
+  output: refusalText(refusal),
   metadata: { refused: refusal.code },
   refused: true,
 })

@@ -104,7 +104,7 @@ for (const [setting, value] of [
 
 test("an unknown setting in an override is a clear error", async () => {
   const { told, pass } = await played("Override a typo", { override: { timout_ms: 5 } })
-  expect(told).toContain("The arguments of pass_over are not right")
+  expect(told).toStartWith("Not done. E030 CONFIG_INVALID: The arguments of pass_over are not right:")
   expect(told).toContain("timout_ms")
   expect(pass).toBeUndefined()
 })

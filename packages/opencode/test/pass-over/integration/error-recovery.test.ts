@@ -105,6 +105,9 @@ test("an agent that nobody knows, and arguments that are wrong, are sentences th
   expect(second?.result("pass_over")).toMatch(
     /^Not done\. E001 INVALID_SUBAGENT: There is no agent "nobody"\. → Choose one of: .*audit.*inspector.*scout/,
   )
-  expect(third?.result("pass_over")).toMatch(/The arguments of pass_over are not right:[^]*objective[^]*reason|colour/)
+  const wrong = third?.result("pass_over") ?? ""
+  expect(wrong).toStartWith("Not done. E030 CONFIG_INVALID: The arguments of pass_over are not right:\n")
+  for (const name of ["objective", "reason", "colour"]) expect(wrong).toContain(name)
+  expect(wrong).toEndWith(" → Correct them and call pass_over again.")
   expect(answer.text).toContain("Not done")
 })
