@@ -21,8 +21,14 @@ const count = { instances: 0, calls: 0 }
 
 type Model = { providerID?: unknown; id?: unknown }
 
-// Calls of other tools read nothing of what was said before them, and it may be long.
-const READS_HISTORY = ["pass_over", "flow"]
+type Told = { info?: { role?: unknown } }
+
+/** What was said before a call, as far as its tool reads it: it may be long. A flow reads by which model the user works. */
+function historyFor(name: string, messages: unknown): unknown {
+  if (name === "pass_over") return messages
+  if (name !== "flow" || !Array.isArray(messages)) return undefined
+  return messages.filter(({ info }: Told) => info?.role === "user").map(({ info }: Told) => ({ info, parts: [] }))
+}
 
 // The host's context has more than its type says: the history, which would cost a request, and things that are no data.
 function contextOf(call: number, name: string, context: ToolContext): Context {
@@ -37,7 +43,7 @@ function contextOf(call: number, name: string, context: ToolContext): Context {
     directory,
     worktree,
     callID,
-    ...(READS_HISTORY.includes(name) ? { messages } : {}),
+    messages: historyFor(name, messages),
     ...(model ? { extra: { model: { providerID: model.providerID, id: model.id } } } : {}),
   }
 }
