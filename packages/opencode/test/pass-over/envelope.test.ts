@@ -1,13 +1,33 @@
 import { describe, expect, test } from "bun:test"
-import { array, assert, constantFrom, oneof, option, property, record, string, type Arbitrary } from "fast-check"
+import {
+  array,
+  assert,
+  boolean,
+  constant,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  option,
+  property,
+  record,
+  string,
+  tuple,
+  type Arbitrary,
+} from "fast-check"
 import type { WorkArtifact } from "../../src/pass-over/domain/artifact"
 import { envelope, headline, money, openEnvelope } from "../../src/pass-over/domain/envelope"
 import { fence, freshNonce, unfence } from "../../src/pass-over/domain/fence"
 import type { WorkOutput } from "../../src/pass-over/domain/output"
+import { NO_USAGE } from "../../src/pass-over/domain/run"
+import { answerText } from "../../src/pass-over/service/deliver"
+import { MOST_AT_ONCE } from "../../src/pass-over/service/send-many"
+import { countingIds } from "./support/engine"
 import { finding, metadata, output, PASS, summary } from "./sample"
 
 const NONCE = "0123456789abcdef0123456789abcdef"
 const draw = () => NONCE
+const IDS = countingIds()
 const bytes = (text: string) => new TextEncoder().encode(text).length
 
 describe("a fence", () => {
@@ -242,6 +262,46 @@ describe("the envelope", () => {
       expect(openEnvelope(sealed)?.body).toMatchObject({ pass_over_id: PASS, decision: "approved" })
     })
   }
+})
+
+describe("several in one answer", () => {
+  const filler = constantFrom("x", "漢", "😀", '"', "\n", "\u0000", "a b ")
+  // Most are as many as there may be and say about as much as there is room for: there the sum decides.
+  const many = record({
+    count: oneof(integer({ min: 1, max: MOST_AT_ONCE }), constant(MOST_AT_ONCE)),
+    text: tuple(filler, oneof(nat(700), nat(2_500))).map(([character, times]) => character.repeat(times)),
+    findings: constantFrom(0, 0, 1, 3, 40),
+    recommendations: constantFrom(0, 0, 2, 10),
+    agent: nat(40).map((length) => "a".repeat(length + 1)),
+    asked: boolean(),
+  })
+
+  test("stay together below what the host cuts, each with both of its marks, however many and however long they are", () => {
+    assert(
+      property(many, ({ count, text, findings, recommendations, agent: subagent_id, asked }) => {
+        const made = output({
+          subagent_id,
+          artifacts: Array.from({ length: findings }, () => finding({ message: text, suggested_fix: text })),
+          summary: summary({
+            decision: "needs_modification",
+            decision_reason: text,
+            recommendations: Array.from({ length: recommendations }, () => text),
+          }),
+        })
+        const outcome = { output: made, usage: NO_USAGE, error_code: null, transcript: "read", asked } as const
+        // As the tool puts them together.
+        const parts = Array.from(
+          { length: count },
+          (_, at) => `\n${at + 1}. ${subagent_id}\n${answerText({ ids: IDS }, outcome, count)}`,
+        )
+        const whole = [`${count} passes, in the order in which you asked for them.`, ...parts].join("\n")
+        expect(bytes(whole)).toBeLessThan(50 * 1024)
+        expect(whole.split("\n").length).toBeLessThan(2_000)
+        expect(openEnvelope(parts[0] ?? "")?.body).toMatchObject({ decision: "needs_modification" })
+      }),
+      { numRuns: 100 },
+    )
+  })
 })
 
 describe("whatever a child writes", () => {
