@@ -10,7 +10,8 @@ import { ExpectedOutputType, Priority } from "../pass-over/domain/request"
 import { DurationMs } from "../pass-over/domain/time"
 import { valuesOf } from "../pass-over/domain/policy"
 import { send, turnedDown, type Caller } from "../pass-over/service/api-send"
-import { answerText, missed } from "../pass-over/service/deliver"
+import { answerText, missedAll } from "../pass-over/service/deliver"
+import type { Told } from "../pass-over/service/answers"
 import type { Engine, Project } from "../pass-over/service/engine"
 import { heldText } from "../pass-over/service/kept"
 import type { Outcome } from "../pass-over/service/port"
@@ -82,8 +83,8 @@ const Shown = One.extend({ more: z.array(z.looseObject({})).optional().describe(
 
 type Args = z.output<typeof One>
 
-/** `short`: this opencode ends with its prompt, and whatever runs here then with it. */
-type World = { engine: Engine; project: Project; context: ToolContext; short: boolean }
+/** `short`: this opencode ends with its prompt, and whatever runs here then with it. `came`: what the answer will hold. */
+type World = { engine: Engine; project: Project; context: ToolContext; short: boolean; came: Told[] }
 
 const marker = (pass: Pass, outcome?: Outcome) => ({
   pass_over: passOverMarker(pass),
@@ -108,18 +109,15 @@ async function ended({ context }: World, runner: Runner): Promise<Outcome> {
 
 /** The outcome of a pass, as its originator has it in the answer to its call. */
 async function outcomeOf(world: World, runner: Runner): Promise<Outcome> {
-  const { engine, project, context } = world
+  const { engine, project, came } = world
   const outcome = await ended(world, runner)
   // Whoever opens the project next brings it.
   if (outcome.left) return { ...outcome, taken: true }
-  // The host has given this call up and takes no answer for it any more.
-  if (context.abort.aborted)
-    void missed(engine, project, runner.pass, outcome).catch((error: unknown) =>
-      engine.log("warn", "a result waits for the next start", { error: String(error) }),
-    )
-  const all = await whole(engine, project, runner.pass, outcome)
+  const read = await whole(engine, project, runner.pass, outcome)
   // However fast a person was: what was held comes as a message, and is not told twice.
-  return outcome.held ? { ...all, held: true } : all
+  const all = outcome.held ? { ...read, held: true } : read
+  came.push({ pass: runner.pass, outcome: all })
+  return all
 }
 
 /** What the originator reads of a pass that it has waited for. */
@@ -225,9 +223,9 @@ async function allowed(world: World, asks: readonly Args[]) {
   return { refused, asked }
 }
 
-type Told = { title: string; output: string; metadata: Record<string, unknown>; refused?: true }
+type Line = { title: string; output: string; metadata: Record<string, unknown>; refused?: true }
 
-const notDone = (refusal: Refusal): Told => ({
+const notDone = (refusal: Refusal): Line => ({
   title: refusal.code,
   output: refusalText(refusal),
   metadata: { refused: refusal.code },
@@ -247,7 +245,7 @@ async function many(world: World, asks: readonly Args[]): Promise<ToolResult> {
   )
   const left = [...sent]
   const results = await Promise.all(
-    asks.map(async (ask): Promise<Told> => {
+    asks.map(async (ask): Promise<Line> => {
       const no = refused.get(ask.subagent)
       if (no) return notDone(no)
       const each = left.shift()
@@ -275,11 +273,14 @@ export const passOverTool = (engine: Engine, project: Project, short = headless(
       schema: PassOverArgs,
       shown: Shown,
       async run({ more: further, ...first }, context) {
-        const world = { engine, project, context, short }
-        if (!further) return one(world, first)
+        const world: World = { engine, project, context, short, came: [] }
         // Only one can continue a pass.
         const above = { ...first, continue: undefined }
-        return many(world, [first, ...further.map((each): Args => ({ ...above, ...pickBy(each, isDefined) }))])
+        const others = further?.map((each): Args => ({ ...above, ...pickBy(each, isDefined) }))
+        const result = await (others ? many(world, [first, ...others]) : one(world, first))
+        // The host has given this call up and takes no answer for it any more.
+        if (context.abort.aborted) missedAll(engine, project, world.came)
+        return result
       },
     },
     engine.log,

@@ -217,3 +217,11 @@ export async function missed(engine: Engine, project: Project, pass: Pass, outco
   // Who stopped the originator does not want it to go on by itself.
   if (delivery?.status === "pending") await bring(engine, project, { pass, delivery, start: false })
 }
+
+/** The same for all that one call had waited for, also what had come long before it was given up. */
+export function missedAll(engine: Engine, project: Project, came: readonly Told[]) {
+  for (const { pass, outcome } of came)
+    void missed(engine, project, pass, outcome).catch((error: unknown) =>
+      engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) }),
+    )
+}

@@ -4,6 +4,7 @@ import { omit } from "remeda"
 import type { Rule } from "../../../src/pass-over/domain/right"
 import { answered } from "../../../src/pass-over/service/deliver"
 import { resume } from "../../../src/pass-over/service/recover"
+import { MOST_AT_ONCE } from "../../../src/pass-over/service/send-many"
 import { passOverTool } from "../../../src/tool/pass-over"
 import { started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld } from "../support/engine"
@@ -152,6 +153,42 @@ test("a user who stops the call stops all of its passes", async () => {
   expect((await world.engine.store.list({})).map(({ status }) => status)).toEqual(["cancelled", "cancelled"])
 })
 
+test("what had come before a user stopped the call comes as a message, once, and starts nobody", async () => {
+  using world = createEngineWorld()
+  const stop = new AbortController()
+  world.host.script("audit", async (child) => {
+    if (child.prompt.text.includes("slow part")) return child.told
+    await child.return({ ...VERDICT, decision_reason: "the fast one holds" })
+    child.step()
+  })
+  const found = called(world, THREE, { abort: stop.signal })
+  await world.clock.advance(20_000)
+  expect(await pending(world)).toMatchObject([{ mode: "tool", status: "pending" }])
+  stop.abort()
+  await world.clock.until(() => found.answer !== undefined)
+  await settle(40)
+  expect(world.host.delivered).toMatchObject([{ session_id: "ses_root", start: false }])
+  expect(world.host.delivered[0]?.text).toContain("the fast one holds")
+  expect(await pending(world)).toEqual([])
+})
+
+test("so does what was only being read when the call was stopped", async () => {
+  using world = createEngineWorld()
+  const stop = new AbortController()
+  reviewing(world)
+  const { messages } = world.host
+  world.host.messages = async (session_id) => {
+    if (session_id !== "ses_root") await new Promise<void>((resolve) => void world.clock.after(2_000, resolve))
+    return messages(session_id)
+  }
+  const found = called(world, omit(THREE, ["more"]), { abort: stop.signal })
+  await world.clock.until(() => world.engine.completing.size > 0)
+  stop.abort()
+  await world.clock.until(() => found.answer !== undefined)
+  await settle(40)
+  expect(world.host.delivered.map(({ text }) => text.includes("the slow one holds"))).toEqual([true])
+})
+
 test("a person's no to one agent is heard for that agent alone", async () => {
   using world = createEngineWorld()
   reviewing(world)
@@ -254,6 +291,27 @@ test("the answer of many stays within what the host passes on", async () => {
   expect(output.split(/^\d+\. audit$/m)).toHaveLength(11)
   expect(Buffer.byteLength(output)).toBeLessThan(50 * 1024)
   expect(output.split("\n").length).toBeLessThan(2_000)
+})
+
+test("so does an answer of as many as there may be, whatever they say", async () => {
+  const long = 'é\n"'.repeat(1_000)
+  for (const report of [
+    { ...VERDICT, decision_reason: "x".repeat(600) },
+    { ...VERDICT, findings: Array.from({ length: 40 }, () => ({ severity: "error", category: "bug", message: long })) },
+  ]) {
+    using world = createEngineWorld()
+    world.preferences.push({ origin: "project", path: "p", preferences: { limits: { running_per_subagent: 50 } } })
+    world.host.script("audit", async (child) => {
+      await child.return(report)
+      child.step()
+    })
+    const more = Array.from({ length: MOST_AT_ONCE - 1 }, (_, index) => ({ objective: `Review part ${index}` }))
+    const { output } = await answer(world, { ...THREE, more })
+    expect(output.split(/^\d+\. audit$/m)).toHaveLength(MOST_AT_ONCE + 1)
+    expect(output.match(/pass-over-result>>/g)).toHaveLength(MOST_AT_ONCE)
+    expect(Buffer.byteLength(output)).toBeLessThan(50 * 1024)
+    expect(output.split("\n").length).toBeLessThan(2_000)
+  }
 })
 
 test("what is continued is continued by the one that says so, and not by the others of its batch", async () => {

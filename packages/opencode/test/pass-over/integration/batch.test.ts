@@ -75,6 +75,30 @@ test("one call with several passes: they run side by side, the part shows all, t
   expect((await store.list({ session_id: session })).map(({ status }) => status)).toEqual(Array(3).fill("processed"))
 })
 
+test("a user who stops a call with several passes loses none of what had come before", async () => {
+  const { model, server, store } = held.world
+  const door = gate()
+  model.play({
+    agents: {
+      alice: [call("pass_over", BATCH)],
+      audit: repeat((request: ModelRequest) =>
+        which(request) === "first" ? reply(hold(door), back(request)) : back(request),
+      ),
+    },
+  })
+  const session = (await server.client.session.create()).data!.id
+  const turn = server.prompt({ agent: "alice", text: "Go.", sessionID: session }).catch(() => {})
+  await until("two of them", async () => ((await store.deliveries(session)).length === 2 ? true : undefined))
+  await server.client.session.abort({ sessionID: session })
+  await turn
+  await until("delivery", async () => ((await store.deliveries(session)).length === 0 ? true : undefined))
+  door.open()
+  const told = JSON.stringify((await messagesOf(session)).filter(({ info }) => info.role === "user"))
+  for (const part of ["second", "third"]) expect(told.split(`The ${part} part holds.`)).toHaveLength(2)
+  // Who stopped it does not want it to go on by itself.
+  expect(model.requests({ agent: "alice" })).toHaveLength(1)
+})
+
 test("an opencode that is killed while a call with several passes runs loses none of the results", async () => {
   const { model, box } = held.world
   const server = await box.serve()
