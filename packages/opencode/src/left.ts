@@ -7,6 +7,7 @@ import { existsSync } from "node:fs"
  */
 export const LEFT: readonly string[] = [
   "select 1 from pass_over_owners",
+  "select 1 from return_contexts where status in ('initial', 'waiting_for_return')",
   "select 1 from pass_over_deliveries where status <> 'delivered' and mode <> 'none'",
   "select 1 from work_outputs where transcript = 'unread'",
   "select 1 from pass_over_gates where status = 'pending'",

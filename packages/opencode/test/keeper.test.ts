@@ -134,3 +134,22 @@ test("a yes that nobody hears has its pass taken over at once", async () => {
   await answerGate(killed.engine, gate!.gate_id, { verdict: "approve", note: null, by: "ada", surface: "test" })
   expect(await comes(() => world.host.children.length === 1)).toBe(true)
 })
+
+test("so has one whose opencode has closed its project, and goes on with another", async () => {
+  using held = two()
+  const { world, killed: elsewhere } = held
+  world.host.script("scout", (child) => child.told)
+  const closing = new AbortController()
+  elsewhere.project.closing = closing.signal
+  const keepers = [keep(elsewhere.engine), keep(world.engine)]
+  using _ = { [Symbol.dispose]: () => void keepers.map((keeper) => keeper.leave()) }
+  await Promise.all(keepers.map(({ recovered }) => recovered))
+  const waiting = await started(elsewhere, { subagent: "scout" })
+  await settle(20)
+  closing.abort()
+  expect(await waiting.outcome).toMatchObject({ left: "waiting" })
+  const gate = await confirmation(world)
+  await answerGate(elsewhere.engine, gate!.gate_id, { verdict: "approve", note: null, by: "ada", surface: "test" })
+  expect(await comes(() => world.host.children.length === 1)).toBe(true)
+  expect((await world.engine.store.find(waiting.pass.id))?.owner_id).toBe(world.engine.owner_id)
+})

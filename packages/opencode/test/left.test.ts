@@ -2,9 +2,11 @@ import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
 import { LEFT, somethingLeft } from "../src/left"
+import { answerGate } from "../src/pass-over/service/gate"
 import { openStore } from "./pass-over/support/database"
 import { outcomeOf, started, VERDICT } from "./pass-over/support/drive"
 import { createEngineWorld } from "./pass-over/support/engine"
+import { settle } from "./pass-over/support/fake-clock"
 import { createFolder } from "./pass-over/support/folder"
 
 const OWNER = { owner_id: `own_${"1".repeat(32)}`, pid: 1, process_start: "1", host: "here", place: "here" } as const
@@ -41,6 +43,24 @@ test("a result that was not brought is seen", async () => {
   })
   world.host.deliver = async () => Promise.reject(new Error("not now"))
   await outcomeOf(world, await started(world, { wait: false }))
+  expect(somethingLeft(folder.at("some.db"))).toBe(true)
+})
+
+test("a pass that was let go of with its project is seen, whatever was said to its question", async () => {
+  using folder = createFolder()
+  using world = createEngineWorld({ path: folder.at("some.db") })
+  const preferences = { defaults: { require_confirmation: true } }
+  world.preferences.push({ origin: "project", path: "p", preferences })
+  const closing = new AbortController()
+  world.project.closing = closing.signal
+  const { engine } = world
+  const runner = await started(world)
+  await settle(20)
+  closing.abort()
+  await runner.outcome
+  const [gate] = await engine.store.gates({ status: ["pending"] })
+  await answerGate(engine, gate!.gate_id, { verdict: "approve", note: null, by: "ada", surface: "test" })
+  expect(await engine.store.owners()).toMatchObject([{ lost: true }])
   expect(somethingLeft(folder.at("some.db"))).toBe(true)
 })
 

@@ -1,5 +1,5 @@
+import { NOBODY } from "../pass-over/domain/id"
 import type { Engine } from "../pass-over/service/engine"
-import { NOBODY } from "../pass-over/service/flow-hands"
 import type { Keeper } from "../keeper"
 import type { Client } from "../session/client"
 import { takeLock } from "../server/lock"

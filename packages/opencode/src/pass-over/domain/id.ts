@@ -16,6 +16,9 @@ export type ArtifactID = z.infer<typeof ArtifactID>
 export const OwnerID = prefixed("own")
 export type OwnerID = z.infer<typeof OwnerID>
 
+/** Who owns what nobody has in hand, as a run that was started where no opencode is: whoever comes first takes it. */
+export const NOBODY = `own_${"0".repeat(32)}` as const
+
 /** The kinds of ids that carry their kind as a prefix. */
 export type Prefix = "ret" | "art" | "own" | "evt" | "gat" | "cmd" | "att" | "run" | "dlv" | "chg" | "apl" | "sta"
 

@@ -1,7 +1,9 @@
 import { PassOverErrorCode } from "../domain/errors"
 import { resolveLimits, type Limits } from "../domain/limit"
+import { NOBODY } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import { begin } from "./begin"
+import { attend } from "./command"
 import type { Engine, Project } from "./engine"
 import { dropped, groundOfPass } from "./flow-ground"
 
@@ -31,13 +33,24 @@ async function take(engine: Engine, project: Project, pass: Pass, limits: Limits
   return true
 }
 
+/** Takes those that a host has let go of when it went. */
+async function claimLeft({ store, owner_id }: Engine, waiting: readonly Pass[]): Promise<Pass[]> {
+  const only = waiting.filter((pass) => pass.owner_id === NOBODY).map(({ id }) => id)
+  if (only.length === 0) return []
+  const claimed = await store.claim({ from: NOBODY, owner_id, limit: only.length, only })
+  return claimed.map(({ pass }) => pass)
+}
+
 async function takeAll(engine: Engine, project: Project): Promise<number> {
-  const waiting = await engine.store.list({ directory: project.directory, status: ["initial"] })
+  const listed = await engine.store.list({ directory: project.directory, status: ["initial"] })
+  const waiting = [...(await claimLeft(engine, listed)), ...listed]
   const mine = waiting.filter((pass) => idle(engine, pass))
   if (mine.length === 0) return 0
   const limits = resolveLimits((await project.written()).map(({ preferences }) => preferences.limits))
   let taken = 0
   for (const pass of mine) if (await take(engine, project, pass, limits)) taken += 1
+  // What was asked of them meanwhile was asked of nobody.
+  if (taken > 0) await attend(engine)
   return taken
 }
 

@@ -1,4 +1,5 @@
 import { PassOverErrorCode, refuse, toError, type Refusal } from "../domain/errors"
+import { NOBODY } from "../domain/id"
 import type { FlowCatalog } from "../handoff/catalog"
 import { fold, MACHINE } from "../handoff/fold"
 import type { RunState } from "../handoff/state"
@@ -18,9 +19,6 @@ export type FlowOptions = {
   /** Only asks for things and carries nothing: there is no host here. */
   elsewhere?: boolean
 }
-
-/** Who owns a run that was started where no opencode is: whoever comes first takes it. */
-export const NOBODY = `own_${"0".repeat(32)}` as const
 
 /** What this process has in hand of a project's runs. */
 export type Hands = { engine: Engine; project: Project; options: FlowOptions; carrying: Map<string, Carried> }

@@ -1,4 +1,5 @@
 import { PassOverErrorCode } from "../domain/errors"
+import { NOBODY } from "../domain/id"
 import type { Pass } from "../domain/pass"
 import type { Failure } from "../domain/retry"
 import { surely, unmade, unmakeable, type Facts } from "./conclude"
@@ -29,6 +30,17 @@ export const recovered = ({ pass, attempts, failure, at }: Recovered): Attempt =
 })
 
 /**
+ * Whoever opens its project next takes it over at once. This process may go on with other projects, and would be taken for
+ * one that goes on with it.
+ */
+const letGo = ({ store, owner_id, log }: RunDeps, { id }: Pass) =>
+  store
+    .claim({ from: owner_id, owner_id: NOBODY, limit: 1, only: [id] })
+    .catch((error: unknown) =>
+      log("warn", "a pass that waits for a person could not be let go of", { pass_over_id: id, error: String(error) }),
+    )
+
+/**
  * The outcome of a pass whose host goes away, as whoever came after a crash would give it. Nothing of its child is read
  * here, because nobody is there any more to be asked. One that waits for a person has none: it goes on later.
  */
@@ -39,7 +51,10 @@ export async function leftBehind(deps: RunDeps, live: Live, failure: Failure | u
   const facts: Facts = { ...known, attempt: recovered({ pass, attempts, failure, at: known.at }) }
   try {
     const outcome = surely(facts, unmakeable(deps, pass))
-    if (left === "waiting") return { ...outcome, left }
+    if (left === "waiting") {
+      await letGo(deps, pass)
+      return { ...outcome, left }
+    }
     return { ...(await record(deps, live, facts, outcome)), left: "ended" }
   } catch (error) {
     unmakeable(deps, pass)(error)

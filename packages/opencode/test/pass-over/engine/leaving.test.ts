@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { ToolContext } from "@opencode-ai/plugin"
 import { adopt } from "../../../src/pass-over/service/adopt"
+import { order } from "../../../src/pass-over/service/command"
 import type { Project } from "../../../src/pass-over/service/engine"
 import { createFlows } from "../../../src/pass-over/service/flow"
 import { answerGate } from "../../../src/pass-over/service/gate"
@@ -147,6 +148,22 @@ describe("a pass that waits for a person", () => {
     await settle(20)
     expect(world.host.children).toHaveLength(1)
     expect(world.host.delivered).toHaveLength(1)
+  })
+
+  test("is cancelled when it is taken up again where somebody has asked for that meanwhile", async () => {
+    using world = asking()
+    const close = closable(world)
+    const runner = await started(world)
+    await pending(world)
+    close()
+    await outcomeOf(world, runner)
+    await settle(20)
+    const asked = { pass_over_id: runner.pass.id, kind: "cancel", text: "not wanted", actor: "ada" } as const
+    expect(await order(world.engine, asked)).toMatchObject({ ok: true, command_id: expect.stringContaining("cmd_") })
+    expect(await adopt(world.engine, again(world))).toBe(1)
+    await settle(20)
+    expect((await world.engine.store.outcome(runner.pass.id))?.error_code).toBe("E016")
+    expect(world.host.children).toEqual([])
   })
 
   test("was told nothing by a dialog that the host took away with the call", async () => {

@@ -65,6 +65,39 @@ test("after an instance was disposed of, this one's or another project's, passes
   await other.stop()
 })
 
+test("a yes to a pass in a project that its opencode has closed is carried out by another that has it open", async () => {
+  const { model, server, store, box } = held.world
+  const CONFIRMED = { pairs: { "alice->audit": { require_confirmation: true } } }
+  box.write(".opencode/pass-over.json", JSON.stringify(CONFIRMED))
+  const second = `${box.root}/second`
+  await server.clientFor(second).app.agents()
+  model.play({ agents: { alice: [to("audit", "Confirmed later"), say("I have it.")], audit: [back] } })
+  const id = await session()
+  void server.prompt({ agent: "alice", text: "Go.", sessionID: id }).catch(() => {})
+  const asked = await until("the question", async () => (await store.gates({ status: ["pending"] }))[0])
+  const { owner_id } = await newest(id)
+  await server.client.instance.dispose()
+  const other = await box.serve()
+  await other.client.app.agents()
+  // The first goes on with its other project, and is there.
+  await until("both", async () =>
+    (await store.owners()).filter((owner) => !("lost" in owner)).length === 2 ? true : undefined,
+  )
+  expect((await store.owner(owner_id))?.owner_id).toBe(owner_id)
+  using outside = createEngineWorld({ store, owner: "97", seed: 29_000 })
+  const yes = { verdict: "approve", note: null, by: "ada", surface: "test" } as const
+  expect((await answerGate(outside.engine, asked.gate_id, yes)).ok).toBe(true)
+  const { id: pass_over_id } = await newest(id)
+  await until("its end", async () => ((await store.find(pass_over_id))?.time_ended ? true : undefined))
+  expect((await store.outcome(pass_over_id))?.output.status).toBe("completed")
+  await until("its message", async () => (model.requests({ agent: "alice" }).length === 2 ? true : undefined))
+  await model.idle()
+  await server.clientFor(second).instance.dispose()
+  await other.stop()
+  box.write(".opencode/pass-over.json", "{}")
+  await server.client.app.agents()
+})
+
 test("what runs when the instance goes has ended with its opencode, and comes as a message that starts nobody", async () => {
   const { model, server, store } = held.world
   const [waited, aside] = [gate(), gate()]
