@@ -1,6 +1,7 @@
 import { watchCircles, type Circle, type Turn } from "../domain/circle"
 import { PassOverErrorCode } from "../domain/errors"
 import { event } from "../domain/pass"
+import { listens } from "./awake"
 import type { Clock, Log, Store } from "./port"
 import type { Host } from "./port-host"
 import type { Runner } from "./runner"
@@ -51,7 +52,7 @@ export function createWatch(deps: WatchDeps, runner: Runner): Watch {
 
   function tell(circle: Circle) {
     const child = runner.pass.child_session_id
-    if (child === null) return
+    if (child === null || !listens(runner)) return
     state.told = true
     circles.tell()
     announce(circle)

@@ -3,6 +3,7 @@ import type { PassID } from "../domain/id"
 import { event } from "../domain/pass"
 import { ended } from "../domain/return-context"
 import { returnFromPassOver } from "./api-return"
+import { listens } from "./awake"
 import type { Engine } from "./engine"
 import type { Command, CommandState } from "./port"
 import type { Host } from "./port-host"
@@ -15,7 +16,16 @@ const no = (code: PassOverErrorCode, message: string, suggestion: string): Done 
   refusal: refuse(code, message, { suggestion }),
 })
 
+/** It has its outcome in all but the writing down. */
+const over = ({ pass, run }: Runner): Done =>
+  no(
+    PassOverErrorCode.STALE_REVISION,
+    `${pass.subagent_id} has ${run.phase === "staged" ? "returned" : "ended"} already and hears nothing more.`,
+    "Read its outcome in a moment, or go on from it with another pass.",
+  )
+
 async function message(engine: Engine, host: Host, runner: Runner, command: Command): Promise<Done> {
+  if (!listens(runner)) return over(runner)
   const child = runner.pass.child_session_id
   if (child === null) {
     return no(PassOverErrorCode.STALE_REVISION, "Its child has not started yet.", "Try again in a moment.")
@@ -28,11 +38,13 @@ async function message(engine: Engine, host: Host, runner: Runner, command: Comm
 }
 
 function cancel(runner: Runner, command: Command): Done {
+  const { phase } = runner.run
+  if (phase === "ended") return over(runner)
   runner.input({
     type: "cancel",
     failure: { code: PassOverErrorCode.CANCELLED, message: command.text || `cancelled by ${command.actor}` },
   })
-  return { ok: true, text: "Cancelled." }
+  return { ok: true, text: phase === "staged" ? "It had returned already, and that counts." : "Cancelled." }
 }
 
 /** A return that somebody else makes in the place of the child, who is told nothing of it. */

@@ -38,6 +38,20 @@ test("a child that goes in circles is told once what it repeats, and ended as fa
   expect(world.host.children[0]!.stopped).toBeGreaterThan(0)
 })
 
+test("a child that has returned is told of no circle: it would begin to work once more", async () => {
+  using world = createEngineWorld()
+  world.host.script("audit", async (child) => {
+    await going(again, 3)(child)
+    await child.return(VERDICT)
+    again(child)
+    await child.told
+  })
+  const runner = await started(world)
+  await world.clock.until(() => runner.run.phase === "staged")
+  await world.clock.advance(1_000)
+  expect(world.host.said).toEqual([])
+})
+
 test("what it had done before it went in circles is kept", async () => {
   using world = createEngineWorld()
   world.host.script("audit", async (child) => {
