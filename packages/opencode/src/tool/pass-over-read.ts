@@ -11,6 +11,7 @@ export const PassOverReadArgs = z.strictObject({
   summary: SummaryRequest.shape.style.optional().describe("instead of the artifacts"),
   focus: SummaryRequest.shape.focus,
   max_length: z.int().positive().max(2_000).optional().describe("tokens"),
+  wait: z.boolean().optional().describe("until it has ended"),
 })
 
 export const passOverReadTool = (engine: Engine, project: Project) =>
@@ -20,7 +21,7 @@ export const passOverReadTool = (engine: Engine, project: Project) =>
       description: description.trim(),
       schema: PassOverReadArgs,
       async run(args, context) {
-        const read = await readPass(engine, project, { ...args, session_id: context.sessionID })
+        const read = await readPass(engine, project, { ...args, session_id: context.sessionID, stopped: context.abort })
         return read.ok ? { title: args.id ?? "passes", output: read.text } : read.refusal
       },
     },

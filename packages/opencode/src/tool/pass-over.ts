@@ -144,9 +144,12 @@ function told(engine: Engine, pass: Pass, outcome: Outcome, among = 1) {
   }
 }
 
-const comes = ({ return_required }: Pass) =>
-  return_required
-    ? "You need not wait: the result comes as a message."
+// What is still at work when a child has returned twice is ended.
+const until = ({ parent_pass_id }: Pass) => (parent_pass_id === null ? "" : " while you are at work")
+
+const comes = (pass: Pass) =>
+  pass.return_required
+    ? `You need not wait: the result comes as a message${until(pass)}.`
     : "No result was asked for: it is recorded, the user is told, and no message comes."
 
 // Where a person would see it first, nobody else reads it afterwards.

@@ -133,6 +133,10 @@ export const TOOLS: readonly ShownTool[] = [
         "max_length": {
           "description": "tokens",
           "type": "integer"
+        },
+        "wait": {
+          "description": "until it has ended",
+          "type": "boolean"
         }
       }
     }

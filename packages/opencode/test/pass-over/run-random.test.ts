@@ -34,6 +34,7 @@ const input = oneof(
   { weight: 2, arbitrary: constant<Input>({ type: "started" }) },
   { weight: 1, arbitrary: constant<Input>({ type: "step", usage: { ...NO_USAGE, input: 1 } }) },
   { weight: 1, arbitrary: constant<Input>({ type: "returned" }) },
+  { weight: 1, arbitrary: constant<Input>({ type: "offered" }) },
   { weight: 2, arbitrary: constant(STOPPED) },
   {
     weight: 2,
@@ -132,12 +133,16 @@ describe("whatever happens, in whatever order", () => {
     )
   })
 
-  test("only a return settles as one, and a return that was staged is never lost", () => {
+  test("only a return settles as one, one that was staged is never lost, and one that was put off only by a cancel", () => {
     assert(
       property(script, (beats) => {
         const played = play(beats)
-        const returned = played.some(({ input, before }) => input.type === "returned" && before.phase !== "ended")
-        for (const settle of settles(played)) expect(settle.from).toBe(returned ? "return" : "salvage")
+        const heard = (type: Input["type"]) =>
+          played.some(({ input, before }) => input.type === type && before.phase !== "ended")
+        for (const { from, failure } of settles(played)) {
+          if (heard("offered") && !heard("returned")) expect(from === "return" || failure?.code === "E016").toBe(true)
+          else expect(from).toBe(heard("returned") ? "return" : "salvage")
+        }
       }),
       RUNS,
     )

@@ -20,6 +20,7 @@ const USAGE: Usage = { input: 10, output: 5, reasoning: 1, cache_read: 2, cache_
 
 const STARTED: Input = { type: "started" }
 const RETURNED: Input = { type: "returned" }
+const OFFERED: Input = { type: "offered" }
 const STOPPED: Input = { type: "stopped" }
 const BROKE: Input = { type: "stopped", failure: CRASH }
 const STEP: Input = { type: "step", usage: USAGE }
@@ -266,6 +267,25 @@ describe("an attempt that fails", () => {
     expect(late).toMatchObject({ run: { phase: "staged" }, told: ["stop"] })
     expect(late.run.next).toBeUndefined()
     expect(next(late.run, STOPPED, T0 + 10_200).effects.map(told)).toEqual(["stop", "settle return"])
+  })
+})
+
+describe("a return that was put off", () => {
+  const offered = (...after: [number, Input][]) => play([0, STARTED], [1_000, OFFERED], ...after)
+
+  test("changes nothing by itself", () => {
+    expect(offered([2_000, STEP], [3_000, SIGN])).toMatchObject({ run: { phase: "working", offered: true }, told: [] })
+  })
+
+  test("is the return where the run comes to no other, whatever ends it", () => {
+    expect(offered([2_000, STOPPED], [3_000, STOPPED]).told).toEqual(["prompt finalise", "stop", "settle return"])
+    expect(offered([100_000, TICK]).told).toEqual(["stop", "settle return"])
+    const broken: Input = { type: "stopped", failure: { ...CRASH, final: true } }
+    expect(offered([2_000, broken]).told).toEqual(["stop", "settle return"])
+  })
+
+  test("is none of a run that is cancelled", () => {
+    expect(offered([2_000, CANCEL]).told).toEqual(["stop", "settle E016"])
   })
 })
 

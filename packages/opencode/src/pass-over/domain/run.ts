@@ -46,6 +46,8 @@ export type Run = {
   waited_ms: number
   /** The child was asked for its return once already. */
   asked: boolean
+  /** It has returned while passes of its own still ran, and was told that it may wait for them. */
+  offered: boolean
   touched: boolean
   /** No child session can take another prompt: there is none yet, or none any more. */
   session_gone: boolean
@@ -61,6 +63,7 @@ export type Input =
   | { type: "activity"; touched?: boolean }
   | { type: "step"; usage: Usage }
   | { type: "returned" }
+  | { type: "offered" }
   /** The child's loop came to rest, by itself or because of a failure. */
   | { type: "stopped"; failure?: Failure; session_gone?: boolean }
   | { type: "waiting"; more: boolean }
@@ -92,6 +95,7 @@ export function begin(plan: { time_ms: number; idle_ms: number; retrying?: Retry
     waiting_since: now,
     waited_ms: 0,
     asked: false,
+    offered: false,
     touched: false,
     session_gone: true,
     usage: NO_USAGE,
@@ -114,7 +118,14 @@ const settle = (run: Run, effect: Extract<Effect, { type: "settle" }>): Next => 
   const { next: _done, ...rest } = run
   return { run: { ...rest, phase: "ended" }, effects: [{ type: "stop" }, effect] }
 }
-const salvage = (run: Run, failure: Failure) => settle(run, { type: "settle", from: "salvage", failure })
+
+const NOT_WANTED: readonly string[] = [PassOverErrorCode.CANCELLED, PassOverErrorCode.DECLINED]
+
+/** The end without a return. What a child has offered is its return where it comes to no other, unless it is cancelled. */
+function salvage(run: Run, failure: Failure): Next {
+  if (run.offered && !NOT_WANTED.includes(failure.code)) return settle(run, { type: "settle", from: "return" })
+  return settle(run, { type: "settle", from: "salvage", failure })
+}
 
 const addUsage = (a: Usage, b: Usage): Usage => ({
   input: a.input + b.input,
@@ -226,6 +237,8 @@ export function next(run: Run, input: Input, now: number): Next {
       const { next: _dropped, ...rest } = run
       return stay({ ...rest, phase: "staged", active: now })
     }
+    case "offered":
+      return stay({ ...run, offered: true, active: now })
     case "stopped":
       return stopped(run, input, now)
     case "waiting":

@@ -1,12 +1,14 @@
 import { ERRORS, PassOverErrorCode, refuse, type Refusal } from "../domain/errors"
-import { event } from "../domain/pass"
+import { event, type Pass } from "../domain/pass"
 import { valuesOf } from "../domain/policy"
 import { conforms } from "../domain/output-schema"
 import { readReport, says, type Report } from "../domain/report"
+import { open } from "../domain/return-context"
 import { changesOf } from "./change/deps"
 import { inProject, inTarget } from "./change/place"
 import { checkProposals } from "./change/propose"
 import type { Engine } from "./engine"
+import { callOffBelow, unfinished } from "./return-early"
 import type { Runner } from "./runner"
 
 export type Returning = { session_id: string; agent: string; report: unknown }
@@ -19,16 +21,6 @@ const no = (code: PassOverErrorCode, message: string, suggestion?: string): Retu
 })
 
 const REPAIR = "Correct this and call pass_over_return again; your work is not lost."
-
-function unfinished(engine: Engine, runner: Runner): Returned | undefined {
-  const below = engine.running.below(runner.pass.id).map((nested) => nested.pass.id)
-  if (below.length === 0) return
-  return no(
-    PassOverErrorCode.INVALID_WORK_OUTPUT,
-    `Passes that you started are still running: ${below.join(", ")}.`,
-    "Wait for them (pass_over_read tells their state) or cancel them, then return.",
-  )
-}
 
 /** Takes a child's return: checked, staged, and settled when the step that carries it is over. */
 export async function returnFromPassOver(engine: Engine, returning: Returning): Promise<Returned> {
@@ -79,25 +71,41 @@ export async function returnFromPassOver(engine: Engine, returning: Returning): 
   }
   // Whatever it calls its tree, to everybody else it is the project.
   const told = workspace ? inProject(proposed.report, workspace) : proposed.report
-  return unfinished(engine, runner) ?? stage(engine, runner, told)
+  return taken(engine, runner, told)
 }
 
-async function stage(engine: Engine, runner: Runner, report: Report): Promise<Returned> {
-  const { pass } = runner
-  const staged = await engine.store
+/** Where nothing is in its way, a return is the run's before anything is waited for: nothing ends it without it then. */
+async function taken(engine: Engine, runner: Runner, report: Report): Promise<Returned> {
+  const { pass, run } = runner
+  // It may have ended while its return was looked through.
+  if (run.phase === "ended") return gone(engine, pass.child_session_id ?? "")
+  if (run.phase === "staged") return ALREADY
+  const stage = () => writeDown(engine, pass, report)
+  const waiting = unfinished(engine, runner, { report, stage })
+  if (waiting) return { ok: false, refusal: waiting }
+  const staging = stage()
+  runner.returned(report, staging)
+  const staged = await staging
+  if (staged === "already") return ALREADY
+  if (staged === "ended") return gone(engine, pass.child_session_id ?? "")
+  await callOffBelow(engine, runner)
+  return { ok: true, text: `Received. ${pass.originating_agent_id} has it now; your work on this pass is done.` }
+}
+
+const ALREADY = no(
+  PassOverErrorCode.STALE_REVISION,
+  "You have returned already; the first return counts.",
+  "Stop here.",
+)
+
+const writeDown = (engine: Engine, pass: Pass, report: Report) =>
+  engine.store
     .stage({ pass, report, event: event(pass, "pass.staged", engine.clock.now()) })
     .catch((error: unknown) => {
       // The disk may be full. What the child found is worth more than its place on it.
       engine.log("error", "a return could not be staged", { pass_over_id: pass.id, error: String(error) })
       return "staged" as const
     })
-  if (staged === "already") {
-    return no(PassOverErrorCode.STALE_REVISION, "You have returned already; the first return counts.", "Stop here.")
-  }
-  if (staged === "ended") return gone(engine, pass.child_session_id ?? "")
-  runner.returned(report)
-  return { ok: true, text: `Received. ${pass.originating_agent_id} has it now; your work on this pass is done.` }
-}
 
 async function gone(engine: Engine, session_id: string): Promise<Returned> {
   const pass = await engine.store.byChild(session_id)
@@ -108,7 +116,7 @@ async function gone(engine: Engine, session_id: string): Promise<Returned> {
   }
   return no(
     PassOverErrorCode.STALE_REVISION,
-    `Pass ${pass.id} has ended already (${pass.status}); nothing more is taken for it.`,
+    `Pass ${pass.id} has ended already${open(pass.status) ? "" : ` (${pass.status})`}; nothing more is taken for it.`,
     "Answer the user instead.",
   )
 }

@@ -4,7 +4,7 @@ import type { Pass } from "../domain/pass"
 import type { Failure } from "../domain/retry"
 import { surely, unmade, unmakeable, type Facts } from "./conclude"
 import { madeAbove } from "./lineage"
-import type { Live, RunDeps } from "./live"
+import { takeOffered, type Live, type RunDeps } from "./live"
 import type { Attempt, Outcome } from "./port"
 import { factsOf, record } from "./settle"
 
@@ -46,6 +46,7 @@ const letGo = ({ store, owner_id, log }: RunDeps, { id }: Pass) =>
  */
 export async function leftBehind(deps: RunDeps, live: Live, failure: Failure | undefined): Promise<Outcome> {
   const { left, pass, attempts } = live
+  takeOffered(live, failure)
   const above = await madeAbove(deps.store, pass).catch(() => [])
   const known = factsOf(deps, live, failure, { above, messages: undefined, taken: undefined })
   const facts: Facts = { ...known, attempt: recovered({ pass, attempts, failure, at: known.at }) }

@@ -52,6 +52,9 @@ export type Assignment = {
 /** What a pass waits for that waits for a person. */
 export const FOR_YOU = "waiting for you"
 
+/** A return that was not taken yet, and how it is written down when it is. */
+export type Offered = { report: Report; stage: () => Promise<unknown> }
+
 /** A pass while this process runs it. Only the runner and its helpers write here. */
 export type Live = {
   readonly assignment: Assignment
@@ -59,6 +62,10 @@ export type Live = {
   pass: Pass
   run: Run
   report?: Report
+  /** Its return is being written down; its outcome is not before it. */
+  staging?: Promise<unknown>
+  /** What it has returned while passes of its own still ran: it counts where no other return comes. */
+  offered?: Offered
   workspace?: Workspace
   /** What it changed there could not be read. */
   unread?: boolean
@@ -71,6 +78,13 @@ export type Live = {
   attempts: number
   /** Its host went away before it had ended. */
   left?: Outcome["left"]
+}
+
+/** What a child had offered is its return where its run ends with one and it has come to no other. */
+export function takeOffered(live: Live, failure: Failure | undefined) {
+  if (failure || live.report || !live.offered) return
+  live.report = live.offered.report
+  live.staging = live.offered.stage()
 }
 
 /** The row of the attempt that begins now. */

@@ -13,6 +13,7 @@ import { keptFrom, keptItself, notWhileKept, type KeptBack } from "./kept"
 import type { Outcome } from "./port"
 import type { Host } from "./port-host"
 import { generateSummary } from "./summary"
+import { ended } from "./wait-for"
 
 export type Reading = {
   session_id: string
@@ -22,6 +23,10 @@ export type Reading = {
   summary?: SummaryRequest["style"] | undefined
   focus?: SummaryRequest["focus"] | undefined
   max_length?: SummaryRequest["max_length"] | undefined
+  /** Waits until the pass has ended, where it is one of this session's own. */
+  wait?: boolean | undefined
+  /** Comes when nobody waits for the answer any more. */
+  stopped?: AbortSignal | undefined
 }
 
 export type Read = { ok: true; text: string } | { ok: false; refusal: Refusal }
@@ -115,6 +120,7 @@ export async function readPass(engine: Engine, project: Project, reading: Readin
   const id = PassID.safeParse(reading.id)
   const pass = id.success ? await engine.store.find(id.data) : undefined
   if (!pass || pass.root_session_id !== root_session_id) return unknown(reading.id)
+  if (reading.wait && pass.session_id === reading.session_id) await ended(engine, pass, reading.stopped)
   const [outcome, kept] = await Promise.all([engine.store.outcome(pass.id), engine.store.request(pass.id)])
   const back = await keptFrom(engine, pass, reading.session_id)
   if (back) return { ok: true, text: back.text }

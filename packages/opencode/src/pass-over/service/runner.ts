@@ -13,7 +13,7 @@ import { leavePlace, localised, placeChild } from "./change/place"
 import type { Recorder } from "./change/record"
 import type { Workspace } from "./port-workspace"
 import { leftBehind, unfinished } from "./left"
-import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type RunDeps } from "./live"
+import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type Offered, type RunDeps } from "./live"
 import type { AttemptKind, Clock, Commit, Outcome } from "./port"
 import type { Rest, StartTurn } from "./port-host"
 import { putAway } from "./put-away"
@@ -34,7 +34,10 @@ export type Runner = {
   /** What it waits for before it can start or go on, in words; no limit runs meanwhile. */
   wait(what: string | undefined): void
   readonly waiting: string | undefined
-  returned(report: Report): void
+  /** It has returned: from now on whatever ends it ends it with that. `staging` is the writing down of it. */
+  returned(report: Report, staging?: Promise<unknown>): void
+  /** It has returned, but passes of its own still run. */
+  offered(offered: Offered): void
   /** Its host goes away, and what its child is at is not heard of any more. */
   leave(left: NonNullable<Outcome["left"]>): void
 }
@@ -183,9 +186,15 @@ function seenFrom(live: Live, deps: RunDeps, { drive, changed, begin: first, out
       changed()
     },
     input: drive,
-    returned(report) {
+    returned(report, staging) {
+      if (live.run.phase === "ended") return
       live.report ??= report
+      if (staging) live.staging ??= staging
       drive({ type: "returned" })
+    },
+    offered(offered) {
+      live.offered = offered
+      drive({ type: "offered" })
     },
     leave(left) {
       if (live.run.phase === "ended") return

@@ -11,7 +11,7 @@ import { takeChanges } from "./change/take"
 import { tellUnread } from "./change/unread"
 import { conclude, modeOf, surely, unmade, unmakeable, type Facts, type Taken } from "./conclude"
 import { madeAbove } from "./lineage"
-import { endAttempt, type Live, type RunDeps } from "./live"
+import { endAttempt, takeOffered, type Live, type RunDeps } from "./live"
 import type { Clock, Outcome, Settled } from "./port"
 import { within } from "./within"
 
@@ -53,6 +53,8 @@ function concluded(deps: RunDeps, live: Live, known: Facts, ours: Outcome): [Out
 /** Writes an outcome down. Whoever ended the pass first has the last word: then theirs is the outcome. */
 export async function record(deps: RunDeps, live: Live, facts: Facts, made: Outcome): Promise<Outcome> {
   let ours = made
+  // Whoever reads its transcript later finds its return there.
+  await live.staging
   for (const wait of [...PAUSES_MS, 0]) {
     try {
       const [outcome, input] = concluded(deps, live, facts, ours)
@@ -81,6 +83,7 @@ export async function record(deps: RunDeps, live: Live, facts: Facts, made: Outc
  */
 export async function settle(deps: RunDeps, live: Live, failure: Failure | undefined): Promise<Outcome> {
   const known = { above: [], messages: undefined, taken: undefined }
+  takeOffered(live, failure)
   try {
     return await settled(deps, live, failure)
   } catch (error) {

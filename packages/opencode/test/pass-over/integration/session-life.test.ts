@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { call, fault, gate, hold, reply, say, type Gate, type ModelRequest } from "@pass-over/rehearsal"
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { call, fault, gate, hold, reply, say, type Gate, type ModelRequest, type Script } from "@pass-over/rehearsal"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import { broken } from "../proof/laws"
 import { connect } from "../support/database"
@@ -89,6 +89,57 @@ test("a parent that is out of time takes its child with it, and each has its own
   for (const pass of passes) expect((await ended(pass)).status).toMatch(/timed_out|cancelled/)
   await until("its delivery", async () => ((await store.deliveries(answer.sessionID)).length === 0 ? true : undefined))
   lawful(passes)
+})
+
+describe("a child that has passed work on without waiting for it", () => {
+  const told = (request: ModelRequest) => request.result("pass_over_return") ?? ""
+  const idOf = (request: ModelRequest) => /as pass ([0-9a-f-]{36})/.exec(request.result("pass_over") ?? "")?.[1] ?? ""
+
+  /** What the originator and those below it came to. */
+  async function played(scout: Script, audit: Script) {
+    const { model, server, store } = held.world
+    model.play({ agents: { alice: [to("scout", "Return"), answerOf], scout, audit } })
+    const answer = await server.prompt({ agent: "alice", text: "Go." })
+    const passes = await store.list({ root_session_id: answer.sessionID })
+    const below = passes.find((pass) => pass.subagent_id === "audit")!
+    await ended(below)
+    await until("all", async () => ((await store.undelivered(below.directory)).length === 0 ? true : undefined))
+    expect(answer.text).toContain("scout: approved")
+    lawful(passes)
+    return (await store.outcome(below.id))?.error_code
+  }
+
+  test("is told what still runs when it returns, and cancels that when it returns again", async () => {
+    const deep = gate()
+    const heard: string[] = []
+    const aside = to("audit", "Aside", { wait: false })
+    const again = (request: ModelRequest) => (heard.push(told(request), idOf(request)), back)
+    expect(await played([aside, back, again], reply(hold(deep)))).toBe("E016")
+    expect(heard[0]).toStartWith(
+      `Not done. E021 INVALID_WORK_OUTPUT: Passes that you started are still running: ${heard[1]}.`,
+    )
+    deep.open()
+  })
+
+  test("returns at once when it is asked for it, with nothing else open to it", async () => {
+    const deep = gate()
+    const aside = to("audit", "Aside", { wait: false })
+    expect(await played([aside, say("I am done."), back], reply(hold(deep)))).toBe("E016")
+    deep.open()
+  })
+
+  test("waits for it with pass_over_read, and returns with what came of it", async () => {
+    const deep = gate()
+    const heard: string[] = []
+    const waits = (request: ModelRequest) => {
+      setTimeout(() => deep.open(), 500)
+      return call("pass_over_read", { id: idOf(request), wait: true })
+    }
+    const then = (request: ModelRequest) => (heard.push(request.result("pass_over_read") ?? ""), back)
+    const aside = to("audit", "Aside", { wait: false })
+    expect(await played([aside, back, waits, then], reply(hold(deep), back))).toBeNull()
+    expect(heard[0]).toContain("audit: approved")
+  })
 })
 
 test("a child session that is deleted in the middle leaves one typed outcome, with what was known of it", async () => {
