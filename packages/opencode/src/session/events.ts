@@ -67,7 +67,8 @@ export function hear(event: Event, author: Author): HostEvent[] {
       return [{ type: "deleted", session_id: event.properties.info.id }]
     case "session.status": {
       const { sessionID, status } = event.properties
-      return status.type === "retry" ? [{ type: "retry", session_id: sessionID, until: status.next }] : []
+      if (status.type !== "retry") return []
+      return [{ type: "retry", session_id: sessionID, until: status.next, message: status.message }]
     }
     case "permission.asked":
       return waiting(event.properties.sessionID, event.properties.id, true, event.properties.permission)

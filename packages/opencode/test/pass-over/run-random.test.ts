@@ -45,6 +45,11 @@ const input = oneof(
     }),
   },
   { weight: 2, arbitrary: record({ type: constant("waiting" as const), more: boolean() }) },
+  {
+    weight: 1,
+    arbitrary: record({ type: constant("retry" as const), until: nat(30_000), message: constant("slow down") }),
+  },
+  { weight: 1, arbitrary: record({ type: constant("activity" as const), until: nat(30_000) }) },
   { weight: 1, arbitrary: constant(CANCEL) },
 )
 
@@ -166,9 +171,24 @@ describe("whatever happens, in whatever order", () => {
         for (const { run, before, input, effects, now } of play(beats)) {
           const end = effects.find(({ type }) => type === "settle")
           if (end?.type === "settle" && end.failure?.code === "E010" && !end.failure.idle) {
-            expect(now).toBeGreaterThanOrEqual(before.deadline)
+            const [vain, until] = [input.type === "retry", input.type === "retry" ? input.until : now]
+            expect(vain ? until : now).toBeGreaterThanOrEqual(before.deadline)
           }
           if (input.type === "tick" && before.waits === 0 && now >= before.deadline) expect(run.phase).toBe("ended")
+        }
+      }),
+      RUNS,
+    )
+  })
+
+  test("nobody is silent who waits for a provider, and only the deadline comes before it", () => {
+    assert(
+      property(script, (beats) => {
+        for (const { run, before, input, effects, now } of play(beats)) {
+          const at = due(run)
+          if (at !== undefined) expect(at).toBeLessThanOrEqual(run.deadline)
+          if (input.type !== "tick" || before.next || before.phase === "staged") continue
+          if (now < before.held_until + PLAN.idle_ms && now < before.deadline) expect(effects).toEqual([])
         }
       }),
       RUNS,

@@ -428,10 +428,80 @@ describe("waiting for a person", () => {
   })
 })
 
+describe("a provider that asks for patience", () => {
+  const retry = (until: number, message = "Too many requests"): Input => ({ type: "retry", until: T0 + until, message })
+
+  test("is a sign of life, and its child is not silent before it may ask again", () => {
+    const held = play([0, STARTED], [9_000, retry(60_000)], [59_999, TICK], [69_999, TICK])
+    expect(held).toMatchObject({ run: { phase: "working", attempt: 1 }, told: [] })
+    expect(due(held.run)).toBe(T0 + 70_000)
+    const silent = next(held.run, TICK, T0 + 70_000)
+    expect(silent.effects).toEqual([{ type: "stop" }])
+    // One that wants it at once is no less a sign.
+    expect(due(play([0, STARTED], [9_000, retry(9_000)]).run)).toBe(T0 + 19_000)
+  })
+
+  test("is waited for by those above it, too, until all below them may go on", () => {
+    const below = (until: number): Input => ({ type: "activity", until: T0 + until })
+    const { run } = play([0, STARTED], [1_000, below(60_000)], [2_000, below(30_000)], [3_000, SIGN])
+    expect(due(run)).toBe(T0 + 70_000)
+    expect(lastMessage(play([0, STARTED], [1_000, below(60_000)], [100_000, TICK]))).toBe(
+      "its time of 1 min 40 s was up",
+    )
+  })
+
+  test("ends the run at once where it would be asked again only after the deadline, and says why", () => {
+    expect(play([0, STARTED], [9_000, retry(99_999)]).told).toEqual([])
+    const vain = play([0, STARTED], [9_000, TOUCH], [10_000, retry(310_000, " Rate limit\n reached ")])
+    expect(vain.told).toEqual(["stop", "settle E010"])
+    expect(lastMessage(vain)).toBe(
+      "its provider asks for patience for 5 min 00 s, and only 1 min 30 s of its time were left: Rate limit reached",
+    )
+    expect(lastMessage(play([0, STARTED], [0, retry(100_000, "x".repeat(1_000))]))?.length).toBeLessThan(300)
+  })
+
+  test("does not end a run whose clock stands still for a person", () => {
+    const asked = play([0, STARTED], [1_000, ASK], [2_000, retry(150_000)], [120_000, ANSWER])
+    expect(asked).toMatchObject({ run: { phase: "working", deadline: T0 + 219_000 }, told: [] })
+    expect(due(asked.run)).toBe(T0 + 160_000)
+  })
+
+  test("is named where it was the last that was heard", () => {
+    const again = play([0, STARTED], [1_000, retry(20_000)], [30_000, TICK], [31_000, TICK])
+    expect(again.effects.at(-1)).toMatchObject({
+      after: { message: "nothing came from it for 10 s after its provider had asked for patience: Too many requests" },
+    })
+    expect(again.run.patience).toBeUndefined()
+    const late = play([0, STARTED], [1_000, retry(95_000)], [100_000, TICK])
+    expect(lastMessage(late)).toBe(
+      "its time of 1 min 40 s was up; its provider had asked for patience: Too many requests",
+    )
+    for (const sign of [SIGN, STEP]) {
+      const heard = play([0, STARTED], [1_000, retry(20_000)], [20_000, sign], [100_000, TICK])
+      expect(lastMessage(heard)).toBe("its time of 1 min 40 s was up")
+    }
+  })
+
+  test("is asked again by us no earlier than by the host", () => {
+    const broke = play([0, STARTED], [1_000, retry(30_000)], [2_000, BROKE])
+    expect(due(broke.run)).toBe(T0 + 30_000)
+    expect(due(play([0, STARTED], [1_000, retry(30_000)], [31_000, STEP], [31_500, BROKE]).run)).toBe(T0 + 32_500)
+    // What is left afterwards has to be worth it.
+    expect(play([0, STARTED], [1_000, retry(80_000)], [2_000, BROKE]).told).toEqual(["stop", "settle E011"])
+  })
+
+  test("changes nothing of an attempt that is over, and keeps no return waiting", () => {
+    const over = play([0, STARTED], [10_000, TICK])
+    expect(next(over.run, retry(500_000), T0 + 10_500)).toEqual({ run: over.run, effects: [] })
+    expect(play([0, STARTED], [1_000, RETURNED], [2_000, retry(60_000)]).told).toEqual(["stop", "settle return"])
+  })
+})
+
 test("after the end nothing comes out any more", () => {
   const { run } = play([0, STARTED], [1, CANCEL])
   expect(due(run)).toBeUndefined()
-  for (const input of [STARTED, RETURNED, STOPPED, BROKE, STEP, TICK, CANCEL, ASK, ANSWER, TOUCH]) {
+  const retry: Input = { type: "retry", until: T0 + 1e10, message: "later" }
+  for (const input of [STARTED, RETURNED, STOPPED, BROKE, STEP, TICK, CANCEL, ASK, ANSWER, TOUCH, retry]) {
     expect(next(run, input, T0 + 1e9)).toEqual({ run, effects: [] })
   }
 })

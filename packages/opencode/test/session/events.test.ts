@@ -59,3 +59,15 @@ test("a tool call is heard with its name and its beginning once it is over", () 
     { type: "turn", turn: { id: "prt_1", call_id: "call_1", at: 7, tool: "bash", output: "yes", failed: false } },
   ])
 })
+
+test("a provider that asks for patience is heard with when it is asked again, and with its words", () => {
+  const status = (of: object) =>
+    hear(
+      { id: "evt_3", type: "session.status", properties: { sessionID: CHILD, status: of } } as Event,
+      () => undefined,
+    )
+  expect(status({ type: "retry", attempt: 2, message: "Too Many Requests", next: 9_000 })).toEqual([
+    { type: "retry", session_id: CHILD, until: 9_000, message: "Too Many Requests" },
+  ])
+  expect([...status({ type: "busy" }), ...status({ type: "idle" })]).toEqual([])
+})

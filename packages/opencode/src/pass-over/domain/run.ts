@@ -1,3 +1,4 @@
+import { clip } from "./clip"
 import { PassOverErrorCode } from "./errors"
 import { retry, RETRY, type Failure, type RetryOptions } from "./retry"
 import { readable } from "./time"
@@ -40,6 +41,10 @@ export type Run = {
   idle_ms: number
   deadline: number
   active: number
+  /** Nothing is expected before this: its provider, or that of a pass below it, has asked for patience. */
+  held_until: number
+  /** The provider's own words, while it is the last that was heard. */
+  patience?: string
   /** How many people are being waited for; while there is one, no limit runs. */
   waits: number
   waiting_since: number
@@ -60,7 +65,10 @@ export type Run = {
 
 export type Input =
   | { type: "started" }
-  | { type: "activity"; touched?: boolean }
+  /** `until`: below it nothing is expected before this. */
+  | { type: "activity"; touched?: boolean; until?: number }
+  /** The provider asks for patience; the host tries again at `until`. */
+  | { type: "retry"; until: number; message: string }
   | { type: "step"; usage: Usage }
   | { type: "returned" }
   | { type: "offered" }
@@ -91,6 +99,7 @@ export function begin(plan: { time_ms: number; idle_ms: number; retrying?: Retry
     idle_ms: plan.idle_ms,
     deadline: now + plan.time_ms,
     active: now,
+    held_until: now,
     waits: 0,
     waiting_since: now,
     waited_ms: 0,
@@ -110,7 +119,7 @@ export const remaining = (run: Run, now: number) => run.deadline - (run.waits > 
 export function due(run: Run): number | undefined {
   if (run.phase === "ended" || run.waits > 0) return
   if (run.next) return Math.min(run.deadline, run.next.at)
-  return Math.min(run.deadline, run.active + run.idle_ms)
+  return Math.min(run.deadline, Math.max(run.active, run.held_until) + run.idle_ms)
 }
 
 const stay = (run: Run): Next => ({ run, effects: [] })
@@ -136,10 +145,13 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
   cost: a.cost + b.cost,
 })
 
+const told = ({ patience }: Run, before: string) => (patience === undefined ? "" : `${before}${patience}`)
+
 /** What follows an attempt that failed: the next one after its delay, or the end. */
 function failed(run: Run, failure: Failure, now: number, stopping: boolean): Next {
+  const asked_ms = run.patience === undefined ? 0 : run.held_until - now
   const again = retry(
-    failure,
+    { ...failure, retry_after_ms: Math.max(asked_ms, failure.retry_after_ms ?? 0) },
     {
       attempt: run.attempt,
       time_ms: run.time_ms,
@@ -187,11 +199,11 @@ function tick(run: Run, now: number): Next {
   if (now >= run.deadline) {
     return salvage(run, {
       code: PassOverErrorCode.SUBAGENT_TIMEOUT,
-      message: `its time of ${readable(run.time_ms)} was up`,
+      message: `its time of ${readable(run.time_ms)} was up${told(run, "; its provider had asked for patience: ")}`,
     })
   }
   if (run.next) {
-    const { next, ...rest } = run
+    const { next, patience: _over, ...rest } = run
     // Decided only now: that its session is gone, or what it did in it, may be heard of after the attempt had failed.
     if (run.session_gone && run.touched) return salvage(run, next.failure)
     return {
@@ -203,12 +215,36 @@ function tick(run: Run, now: number): Next {
     run,
     {
       code: PassOverErrorCode.SUBAGENT_TIMEOUT,
-      message: `nothing came from it for ${readable(run.idle_ms)}`,
+      message: `nothing came from it for ${readable(run.idle_ms)}${told(run, " after its provider had asked for patience: ")}`,
       idle: true,
     },
     now,
     true,
   )
+}
+
+/**
+ * A provider that is waited for is a sign of life, and asked again by the host itself when it is time. Where that is past
+ * the deadline nothing can come any more: who waits for it is told at once, and what was done until then is kept.
+ */
+function patient(run: Run, { until, message }: Extract<Input, { type: "retry" }>, now: number): Next {
+  if (run.next) return stay(run)
+  // Its step has broken off behind the return.
+  if (run.phase === "staged") return settle(run, { type: "settle", from: "return" })
+  const words = clip(message.replaceAll(/\s+/g, " ").trim(), 200)
+  const held = { ...run, active: now, held_until: Math.max(run.held_until, until), patience: words }
+  if (until < run.deadline || run.waits > 0) return stay(held)
+  return salvage(held, {
+    code: PassOverErrorCode.SUBAGENT_TIMEOUT,
+    message: `its provider asks for patience for ${readable(until - now)}, and only ${readable(remaining(run, now))} of its time were left: ${words}`,
+  })
+}
+
+/** What was heard of it or below it. Its provider's words are over once its time has come. */
+function heard(run: Run, now: number, until = now): Run {
+  const { patience, ...rest } = run
+  const kept = patience !== undefined && now < run.held_until ? { patience } : {}
+  return { ...rest, ...kept, active: now, held_until: Math.max(run.held_until, until) }
 }
 
 function waiting(run: Run, more: boolean, now: number): Next {
@@ -226,9 +262,11 @@ export function next(run: Run, input: Input, now: number): Next {
     case "started":
       return stay({ ...run, phase: run.phase === "starting" ? "working" : run.phase, session_gone: false, active: now })
     case "activity":
-      return stay({ ...run, active: now, touched: run.touched || input.touched === true })
+      return stay({ ...heard(run, now, input.until), touched: run.touched || input.touched === true })
+    case "retry":
+      return patient(run, input, now)
     case "step": {
-      const counted = { ...run, active: now, steps: run.steps + 1, usage: addUsage(run.usage, input.usage) }
+      const counted = { ...heard(run, now), steps: run.steps + 1, usage: addUsage(run.usage, input.usage) }
       return run.phase === "staged" ? settle(counted, { type: "settle", from: "return" }) : stay(counted)
     }
     case "returned": {

@@ -162,6 +162,17 @@ export async function standStill<T>(running: Running, runner: Runner | undefined
   }
 }
 
+type Retry = Extract<HostEvent, { type: "retry" }>
+
+/** Who is put off by its provider is not idle until it may ask again, and nobody above it is. */
+function putOff(deps: EngineDeps, running: Running, runner: Runner, { until, message }: Retry) {
+  cool(deps, runner, until)
+  const at = deps.clock.mono() + Math.max(0, until - deps.clock.now())
+  runner.input({ type: "retry", until: at, message })
+  if (runner.run.phase === "ended") return
+  for (const above of upwards(running, runner)) if (above !== runner) above.input({ type: "activity", until: at })
+}
+
 /** A provider that asks for patience gets fewer at once for a while. */
 function cool({ store, clock, log }: EngineDeps, { pass }: Runner, until: number) {
   const provider = providerOf(pass.model)
@@ -195,7 +206,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return entry.watch.turn(heard.turn)
     }
     if (heard.type === "said") return entry.scribe.said(heard.said)
-    if (heard.type === "retry") return cool(deps, runner, heard.until)
+    if (heard.type === "retry") return putOff(deps, running, runner, heard)
     if (heard.type === "deleted") {
       const failure = { code: PassOverErrorCode.CANCELLED, message: "its session was deleted", final: true }
       return runner.input({ type: "cancel", failure })

@@ -121,8 +121,8 @@ export type HostEvent =
   | { type: "said"; session_id: SessionID; said: Said }
   /** A session of ours is no more, by somebody's hand. */
   | { type: "deleted"; session_id: SessionID }
-  /** The provider asked for patience: the host tries again at this time. */
-  | { type: "retry"; session_id: SessionID; until: number }
+  /** The provider asked for patience, in these words: the host tries again at this time. */
+  | { type: "retry"; session_id: SessionID; until: number; message: string }
   | { type: "waiting"; session_id: SessionID; request_id: string; open: boolean; what: string }
   /** The originator's tool call has its answer stored. */
   | { type: "answered"; session_id: SessionID; call_id: string; message_id: string }

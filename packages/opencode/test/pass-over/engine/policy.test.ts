@@ -112,7 +112,7 @@ test("a provider that asks for patience gets fewer at once, and more again later
   expect(made.host.children).toHaveLength(4)
   const child = first[0]?.pass.child_session_id
   if (!child) throw new Error("nothing runs")
-  made.engine.hear({ type: "retry", session_id: child, until: made.clock.now() + 20_000 })
+  made.engine.hear({ type: "retry", session_id: child, until: made.clock.now() + 20_000, message: "slow" })
   await settle(20)
   // Two may run now and four do: the next one stands in line. One of another provider does not.
   const waiting = await started(made, { model, timeout_ms: 3_000_000 })

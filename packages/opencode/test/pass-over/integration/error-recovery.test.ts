@@ -76,6 +76,41 @@ test("a provider that refuses for good ends the pass with a typed failure", asyn
   expect((await store.outcome(pass!.id))?.error_code).toBe("E011")
 })
 
+test("a provider that asks for patience is waited for, for longer than a child may be silent", async () => {
+  const { model, server, store } = held.world
+  model.play({
+    agents: {
+      alice: [handover("Be patient", { override: { idle_timeout_ms: 1_000 } }), answerOf],
+      audit: [fault.rateLimit(3), back],
+    },
+  })
+  const answer = await server.prompt({ agent: "alice", text: "Go." })
+  expect(answer.text).toContain("audit: approved")
+  expect(model.requests({ agent: "audit" })).toHaveLength(2)
+  const [pass] = await store.list({ session_id: answer.sessionID })
+  expect((await store.attempts(pass!.id)).map((attempt) => attempt.kind)).toEqual(["first"])
+  expect((await store.outcome(pass!.id))?.output.metadata.wall_time_ms).toBeGreaterThan(2_900)
+})
+
+test("a provider that asks for more patience than there is time left ends the pass at once, and says so", async () => {
+  const { model, server, store } = held.world
+  model.play({
+    agents: {
+      alice: [handover("Be very patient", { timeout_ms: 30_000 }), answerOf],
+      audit: [call("read", { filePath: join(held.world.box.project, "src/total.ts") }), fault.rateLimit(300)],
+    },
+  })
+  const answer = await server.prompt({ agent: "alice", text: "Go." })
+  const [pass] = await store.list({ session_id: answer.sessionID })
+  const outcome = await store.outcome(pass!.id)
+  expect(outcome).toMatchObject({ error_code: "E010", output: { status: "partial" } })
+  expect(outcome?.output.completion_reason).toMatch(
+    /its provider asks for patience for 5 min 00 s, and only \d+ s of its time were left: \S+/,
+  )
+  expect(outcome?.output.metadata.wall_time_ms).toBeLessThan(15_000)
+  expect(model.requests({ agent: "audit" })).toHaveLength(2)
+})
+
 test("a stream that breaks is taken up again by opencode or by us, with one outcome", async () => {
   const { model, server, box, store } = held.world
   model.play({

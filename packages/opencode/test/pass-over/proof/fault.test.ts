@@ -77,6 +77,7 @@ async function strikeParent({ world, fault, draw }: Scene, runner: Runner, ask: 
     tool: () => {},
     return: async () => "",
     step: () => {},
+    putOff: () => {},
     ask: () => {},
     answered: () => {},
   }

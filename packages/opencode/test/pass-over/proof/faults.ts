@@ -32,11 +32,17 @@ async function silence(child: Child, ms: number): Promise<boolean> {
   return !child.stopped
 }
 
-// opencode tries again after 2 s and then longer each time, five times, and says nothing that we hear meanwhile.
+/** The same, where opencode has said that it waits for its provider. */
+function putOff(child: Child, ms: number): Promise<boolean> {
+  child.putOff(ms, "the provider asks for patience")
+  return silence(child, ms)
+}
+
+// opencode tries again after 2 s and then longer each time, five times, and says so.
 async function retried(child: Child, draw: Draw, last: Rest): Promise<Rest | "on"> {
   const enough = draw(1, 8)
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    if (!(await silence(child, 2_000 * 2 ** attempt))) return STOPPED
+    if (!(await putOff(child, 2_000 * 2 ** attempt))) return STOPPED
     if (attempt + 1 >= enough) return "on"
   }
   return last
@@ -67,7 +73,7 @@ export const FAULTS: Record<string, Fault> = {
   "status 500": (child, draw) => retried(child, draw, provider("500")),
   "status 503": (child, draw) => retried(child, draw, provider("503")),
   rateLimit: (child, draw) => retried(child, draw, provider("429", { retry_after_ms: draw(0, 60_000) })),
-  "rateLimit for an hour": async (child) => ((await silence(child, 3_600_000)) ? "on" : STOPPED),
+  "rateLimit for an hour": async (child) => ((await putOff(child, 3_600_000)) ? "on" : STOPPED),
   "status 400": async (child, draw) =>
     (await silence(child, draw(0, 500))) ? provider("400", { final: true }) : STOPPED,
   overloaded: (child, draw) => {

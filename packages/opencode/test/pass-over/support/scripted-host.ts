@@ -26,6 +26,8 @@ export type Child = {
   return(report: unknown): Promise<string>
   /** Ends a step. */
   step(usage?: Partial<Usage>): void
+  /** Its provider asks for so much patience. */
+  putOff(ms: number, message: string): void
   ask(request_id: string): void
   answered(request_id: string): void
 }
@@ -174,6 +176,7 @@ export function createScriptedHost(options: ScriptedHostOptions): ScriptedHost {
         return returned.ok ? returned.text : `${returned.refusal.code} ${returned.refusal.message}`
       },
       step: (usage) => world.engine.hear({ type: "step", session_id, usage: { ...NO_USAGE, ...usage } }),
+      putOff: (ms, message) => world.engine.hear({ type: "retry", session_id, until: options.now() + ms, message }),
       ask: (request_id) => world.engine.hear({ type: "waiting", session_id, request_id, open: true, what: "bash" }),
       answered: (request_id) =>
         world.engine.hear({ type: "waiting", session_id, request_id, open: false, what: "once" }),
