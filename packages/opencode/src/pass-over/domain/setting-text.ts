@@ -24,14 +24,16 @@ export const SETTING_TEXT: Record<Setting, string> = {
     "Whether messages are chosen by what the objective needs (relevance) or simply the latest (recency).",
   context_digest: "Who writes down what did not go along: fixed rules, or the user's small model.",
   timeout_ms: "How long the whole pass may take, without the time that it waits for a person.",
-  idle_timeout_ms: "How long the subagent may show no sign of life.",
+  idle_timeout_ms:
+    "How long the subagent may show no sign of life. A provider that asks for patience is waited for, as long as there is time left.",
   max_chain_depth:
     "How many agents may stand in one chain, the first included. Of a pair it holds for the pass from the one to the other, whatever the pairs above it say; what a call says of it holds for the whole chain below that call.",
   notify_on_return: "When the user is told that a pass came back.",
   constraints:
-    "What the subagent is held to: read_only, no_network, paths, tools and commands. What nothing enforces, such as a sentence, is not accepted; it belongs into an objective or into the agent's own prompt.",
+    "What the subagent is held to: read_only, no_network, \"paths: src, docs/*.md\" (what lies under them, told from the project's folder on), no_paths, tools, no_tools and commands. What nothing enforces, such as a sentence, is not accepted; it belongs into an objective or into the agent's own prompt.",
   can_receive_passes: "Whether work may be passed to this subagent.",
-  can_modify_files: "Whether this subagent may change files.",
+  can_modify_files:
+    "Whether this subagent may change files. If not, it has only tools that look, and a shell only in a tree of its own, of which nothing is kept.",
   can_run_tools: "Whether this subagent may use tools; without them it can only think and return.",
   max_compute_time_ms: "The most time that any pass to this subagent gets.",
   max_memory_mb:
@@ -49,7 +51,8 @@ export const SETTING_TEXT: Record<Setting, string> = {
     "Where a child works: in the project itself (none), in a tree of its own whose changes are proposals (worktree), or in one wherever it may run a shell (auto).",
   verify_command:
     "A shell command that is run after changes were applied; its exit code is recorded, and a failure offers the undo.",
-  grant: "What a child of this pair may do although its originator may not. Every grant is written into the audit.",
+  grant:
+    "What a child of this pair may do although the agents above it may not. It lifts no constraint and no other limit of a pass. Every grant is written into the audit.",
 }
 
 type History = "created_at" | "updated_at" | "updated_by"
