@@ -1,11 +1,13 @@
 import type { PluginInput, ToolContext, ToolResult } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
 import { ORIGINATORS, type Mode } from "./agent/agent"
+import { relative } from "node:path"
 import { createHooks } from "./hook"
 import { PassOverErrorCode, refuse } from "./pass-over/domain/errors"
 import { originates } from "./pass-over/domain/policy"
 import { redact, redactDeep } from "./pass-over/domain/secret"
 import type { Log } from "./pass-over/service/port"
+import { withinOf } from "./pass-over/service/right"
 import { configFiles } from "./config-files"
 import type { ConfigFiles } from "./pass-over/store/config-file"
 import { projectFile } from "./pass-over/store/config-place"
@@ -91,7 +93,7 @@ export function createPlugin({ input, quit }: CoreInput): Core {
   const opened = passOver.ok ? openProject(passOver, { input, client, observed, files, log, quit }) : undefined
   const tools = opened ? toolsOf(opened) : Object.values(brokenTools(passOver.ok ? "" : passOver.problem, log))
   const named = new Map(tools.map((tool) => [tool.name, tool]))
-  const asking = { client, elsewhere: home !== input }
+  const asking = { client, elsewhere: home !== input, within: withinOf({ ...input, relative }) }
 
   const originates = originatesHere(files)
   const hooks = opened && createHooks(opened.engine, input)

@@ -120,3 +120,20 @@ test("a child writes nothing that decides its rights, unless a grant names it; t
     expect(await said("write", { filePath: "../.opencode/pass-over.json" }, "ses_root")).toBe("may")
   }
 })
+
+test("outside of git, where the host names files from the root of the disk on, paths are held to as well", async () => {
+  using world = createEngineWorld()
+  world.host.script("audit", async (child) => child.told)
+  await started(world, { constraints: ["no_paths: secret"] })
+  await settle(20)
+  const sessionID = world.host.children[0]!.session_id
+  const hooks = createHooks(world.engine, { directory: "/project", worktree: "/" })
+  const said = (filePath: string) =>
+    hooks.before({ tool: "write", sessionID, callID: "c" }, { filePath }).then(
+      () => "may",
+      (error: Error) => error.message,
+    )
+  for (const path of ["secret/key", "/project/secret/deep/key"])
+    expect(await said(path)).toContain('the constraint "no_paths: secret" forbids it')
+  for (const path of ["src/a.ts", "secrets"]) expect(await said(path)).toBe("may")
+})

@@ -4,6 +4,7 @@ import { valuesOf } from "../pass-over/domain/policy"
 import { readable } from "../pass-over/domain/time"
 import type { Engine, Entry } from "../pass-over/service/engine"
 import { answerTo, openGate, withdrawGate, type Surface } from "../pass-over/service/gate"
+import type { Within } from "../pass-over/domain/constraint-path"
 import { rightTo, rightToPass, type Rights } from "../pass-over/service/right"
 import { surfaceHere } from "../surface"
 import { GATE_PERMISSION } from "../tool/dialog"
@@ -74,17 +75,19 @@ export type AskedIn = {
   client: Client
   /** Whether it was asked in a directory that the user has not opened themselves. */
   elsewhere: boolean
+  /** Where that directory lies, seen from where the host begins the names of files. */
+  within: Within
 }
 
-const rightOf = (rights: Rights, { permission, patterns }: Asked) =>
-  permission === "pass_over" ? rightToPass(rights, patterns) : rightTo(rights, permission, patterns)
+const rightOf = (rights: Rights, { permission, patterns }: Asked, within: Within) =>
+  permission === "pass_over" ? rightToPass(rights, patterns) : rightTo(rights, permission, patterns, { within })
 
 /**
  * Answers the questions that only our own fences made the host ask: what every layer above a child allows is allowed,
  * what one of them denies is denied. Whatever one of them would ask about stays the user's to answer, as long as there
  * is hope that they will.
  */
-export function answerAsked(engine: Engine, { client, elsewhere }: AskedIn, asked: Asked) {
+export function answerAsked(engine: Engine, { client, elsewhere, within }: AskedIn, asked: Asked) {
   // Meant for a person from the start: it stands in the inbox too, and its own time to live ends it.
   if (asked.permission === GATE_PERMISSION) return
   const entry = engine.running.entry(asked.sessionID)
@@ -93,7 +96,7 @@ export function answerAsked(engine: Engine, { client, elsewhere }: AskedIn, aske
     // An error here is that somebody was faster, or that the session is gone.
     client.permission.reply({ requestID: asked.id, ...reply }).catch(() => {})
   }
-  const right = rightOf(entry.rights, asked)
+  const right = rightOf(entry.rights, asked, within)
   if (right.action === "allow") return answer({ reply: "once" })
   if (right.action === "deny")
     return answer(reject(`${right.why ?? `The rules of ${right.who ?? "its originator"} forbid this`}; do without it.`))

@@ -4,6 +4,7 @@ import { z } from "zod"
 import type { ChangeSet, Op } from "../pass-over/domain/change/change"
 import { verdictsOf } from "../pass-over/domain/change/target"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import type { Within } from "../pass-over/domain/constraint-path"
 import type { Right } from "../pass-over/domain/right"
 import { applyAndVerify, changeOf, lastApplied, preview, review, undoOne } from "../pass-over/service/change/act"
 import type { Permit } from "../pass-over/service/change/apply"
@@ -14,7 +15,7 @@ import { AGENTS_UNDO, tellApplied, tellChange } from "../pass-over/service/chang
 import { viewChange } from "../pass-over/service/change/view"
 import type { Engine, Entry, Project } from "../pass-over/service/engine"
 import type { Pass } from "../pass-over/domain/pass"
-import { forbidden, rightTo } from "../pass-over/service/right"
+import { forbidden, rightTo, withinOf } from "../pass-over/service/right"
 import { passOf } from "../pass-over/service/read-pass"
 import { tool } from "./answer"
 import { dialog } from "./dialog"
@@ -38,8 +39,9 @@ const editing =
   (engine: Engine, context: ToolContext): Permit =>
   async (ops: readonly Op[], { directory }) => {
     const top = context.worktree === "/" ? directory : context.worktree
-    const patterns = ops.map(({ path }) => relative(top, join(directory, path)))
-    const no = childMayNot(engine.running.entry(context.sessionID), patterns)
+    // A child's limits are held against the names that the host gives to what it edits itself.
+    const paths = ops.map(({ path }) => relative(context.worktree, join(directory, path)))
+    const no = childMayNot(engine.running.entry(context.sessionID), paths, withinOf({ ...context, relative }))
     if (no) return no
     try {
       for (const filepath of new Set(ops.map(({ path }) => join(directory, path)))) {
@@ -59,14 +61,16 @@ const editing =
     }
   }
 
-function childMayNot(entry: Entry | undefined, patterns: readonly string[]): Refusal | undefined {
+function childMayNot(entry: Entry | undefined, paths: readonly string[], within: Within): Refusal | undefined {
   if (!entry) return
   const { rights, runner } = entry
-  const right: Right = rights ? rightTo(rights, "edit", patterns) : { action: "deny", why: "its rights are not known" }
+  const right: Right = rights
+    ? rightTo(rights, "edit", paths, { within })
+    : { action: "deny", why: "its rights are not known" }
   if (right.action !== "deny") return
   return refuse(
     PassOverErrorCode.PERMISSION_DENIED,
-    `${runner.pass.subagent_id} may not edit ${patterns.join(", ")} in this pass: ${forbidden(runner.pass, right)}.`,
+    `${runner.pass.subagent_id} may not edit ${paths.join(", ")} in this pass: ${forbidden(runner.pass, right)}.`,
     { suggestion: "Leave it as it is, and say in your return what should be done with it." },
   )
 }

@@ -1,6 +1,6 @@
 import { clip } from "./clip"
 import type { z } from "zod"
-import { enforced, rulesOf } from "./constraint"
+import { enforced, rulesOf, oddIn } from "./constraint"
 import { withoutFaults } from "./config-partial"
 import { PassOverErrorCode } from "./errors"
 import { bound, kindOf } from "./issue-text"
@@ -229,17 +229,18 @@ export function conflicts(preferences: PassOverPreferences): Problem[] {
 const vain = ({ pairs = {} }: PassOverPreferences): Problem[] =>
   Object.entries(pairs).flatMap(([key, { constraints = [] }]) =>
     constraints.flatMap((constraint, index) =>
-      rulesOf(constraint)
-        ? []
-        : [
-            problem(
-              ["pairs", key, "constraints", index],
-              `${shown(constraint)} is nothing that can be enforced`,
-              `write one of ${enforced()}; what is only to be asked of the agent belongs into its prompt or into an objective`,
-            ),
-          ],
+      rulesOf(constraint) ? [] : [problem(["pairs", key, "constraints", index], ...vainly(constraint))],
     ),
   )
+
+function vainly(constraint: string): [message: string, suggestion: string] {
+  const odd = oddIn(constraint)
+  if (odd) return [`${shown(constraint)} cannot be enforced: "${odd.value}" is not read as a ${odd.what}`, odd.written]
+  return [
+    `${shown(constraint)} is nothing that can be enforced`,
+    `write one of ${enforced()}; what is only to be asked of the agent belongs into its prompt or into an objective`,
+  ]
+}
 
 /** Schemas that nothing can be checked by: every pass to their subagent would be refused. */
 const unread = ({ subagents = {} }: PassOverPreferences): Problem[] =>

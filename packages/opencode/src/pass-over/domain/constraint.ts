@@ -1,6 +1,7 @@
+import { PATHS, patternsOf, readable, type Within } from "./constraint-path"
 import { PassOverErrorCode, refuse, type Refusal } from "./errors"
 import type { Layer, Rule } from "./right"
-import { LOOKING, READERS } from "./tool"
+import { LOOKING, READERS, SHELLS, WRITERS } from "./tool"
 
 const allow = (permission: string, pattern = "*"): Rule => ({ permission, pattern, action: "allow" })
 const deny = (permission: string, pattern = "*"): Rule => ({ permission, pattern, action: "deny" })
@@ -17,14 +18,47 @@ const only = (permissions: readonly string[]): Rule[] => [
 
 const list = (text: string) =>
   text
-    .split(",")
+    .split(/[,\n]/)
     .map((piece) => piece.trim())
     .filter(Boolean)
 
-const TOOL: Record<string, string> = { write: "edit", apply_patch: "edit" }
+const TOOL: Record<string, string> = Object.fromEntries([
+  ...WRITERS.map((tool) => [tool, "edit"]),
+  ...SHELLS.map((tool) => [tool, "bash"]),
+])
 const permissionOf = (tool: string) => TOOL[tool] ?? tool
+// The host's own tools are written small; by others they may be named as elsewhere.
+const permissionsOf = (tool: string) => [...new Set([tool, permissionOf(tool), permissionOf(tool.toLowerCase())])]
 
-type Kind = { takes: "nothing" | "a list"; means: string; rules: (values: readonly string[]) => Rule[] }
+/** What the values of a constraint are, whether one can be read as that, and how they are written. */
+const TAKES = {
+  path: { reads: readable, written: PATHS },
+  tool: {
+    reads: (value: string) => /^[\w.:*?-]+$/.test(value),
+    written: 'write the names of tools with commas between them, as in "no_tools: bash, webfetch"',
+  },
+  command: { reads: () => true, written: "" },
+} as const
+
+type Kind = {
+  takes: "nothing" | keyof typeof TAKES
+  means: string
+  rules: (values: readonly string[], within: Within) => Rule[]
+}
+
+const above = ({ pattern }: Rule) => pattern.startsWith("../")
+
+/** Stars also match "../", so what lies outside is open only to whoever writes that. */
+function openAt(paths: readonly string[], within: Within): Rule[] {
+  const open = paths.flatMap((path) => patternsOf(path, within, true)).map((pattern) => allow("edit", pattern))
+  return [...open.filter((rule) => !above(rule)), deny("edit", "../*"), ...open.filter(above)]
+}
+
+const shutAt = (paths: readonly string[], within: Within): Rule[] =>
+  paths.flatMap((path) => patternsOf(path, within, false)).map((pattern) => deny("edit", pattern))
+
+// A shell writes into files, too: what it is sent into is no part of the command.
+const ANYWHERE = "*>*"
 
 /** Every constraint that can be enforced. What is not here is a wish, and belongs into the objective. */
 export const CONSTRAINTS: Record<string, Kind> = {
@@ -32,25 +66,30 @@ export const CONSTRAINTS: Record<string, Kind> = {
   no_network: { takes: "nothing", means: "it may not reach beyond this machine", rules: () => only(LOCAL) },
   no_external_calls: { takes: "nothing", means: "the same as no_network", rules: () => only(LOCAL) },
   paths: {
-    takes: "a list",
+    takes: "path",
     means: "it may change files under these paths only",
-    rules: (values) => [allow("*"), deny("bash"), deny("edit"), ...values.map((value) => allow("edit", value))],
+    rules: (values, within) => [...only(LOOKING), ...openAt(values, within)],
   },
   no_paths: {
-    takes: "a list",
+    takes: "path",
     means: "it may not change files under these paths",
-    rules: (values) => [allow("*"), deny("bash"), ...values.map((value) => deny("edit", value))],
+    rules: (values, within) => [...only([...LOOKING, "edit"]), ...shutAt(values, within)],
   },
-  tools: { takes: "a list", means: "it may use these tools only", rules: (values) => only(values.map(permissionOf)) },
+  tools: { takes: "tool", means: "it may use these tools only", rules: (values) => only(values.map(permissionOf)) },
   no_tools: {
-    takes: "a list",
+    takes: "tool",
     means: "it may not use these tools",
-    rules: (values) => [allow("*"), ...values.map((value) => deny(permissionOf(value)))],
+    rules: (values) => [allow("*"), ...values.flatMap(permissionsOf).map((name) => deny(name))],
   },
   commands: {
-    takes: "a list",
+    takes: "command",
     means: "it may run these commands only",
-    rules: (values) => [allow("*"), deny("bash"), ...values.map((value) => allow("bash", value))],
+    rules: (values) => [
+      allow("*"),
+      deny("bash"),
+      ...values.map((value) => allow("bash", value)),
+      ...(values.some((value) => value.includes(">")) ? [] : [deny("bash", ANYWHERE)]),
+    ],
   },
 }
 
@@ -60,14 +99,30 @@ export const enforced = () =>
     .map(([name, { takes }]) => (takes === "nothing" ? name : `"${name}: …"`))
     .join(", ")
 
-/** What a constraint means as rules; nothing where it cannot be enforced. */
-export function rulesOf(constraint: string): Rule[] | undefined {
+function parse(constraint: string): { kind: Kind; values: string[] } | undefined {
   const [, name = "", rest] = /^([a-z_]+)\s*(?::\s*(.*))?$/s.exec(constraint.trim()) ?? []
   const kind = Object.hasOwn(CONSTRAINTS, name) ? CONSTRAINTS[name] : undefined
   if (!kind) return undefined
   const values = list(rest ?? "")
   const right = kind.takes === "nothing" ? rest === undefined : values.length > 0
-  return right ? kind.rules(values) : undefined
+  return right ? { kind, values } : undefined
+}
+
+type Odd = { value: string; what: string; written: string }
+
+/** What of a constraint cannot be read as what it has to be; nothing where all can, or where it is none of ours. */
+export function oddIn(constraint: string): Odd | undefined {
+  const parsed = parse(constraint)
+  if (!parsed || parsed.kind.takes === "nothing") return undefined
+  const { reads, written } = TAKES[parsed.kind.takes]
+  const value = parsed.values.find((each) => !reads(each))
+  return value === undefined ? undefined : { value, what: parsed.kind.takes, written }
+}
+
+/** What a constraint means as rules; nothing where it cannot be enforced. */
+export function rulesOf(constraint: string, within: Within = ""): Rule[] | undefined {
+  const parsed = parse(constraint)
+  return parsed && oddIn(constraint) === undefined ? parsed.kind.rules(parsed.values, within) : undefined
 }
 
 // Each call of a child is held against all of them.
@@ -95,22 +150,36 @@ export function unenforceable(
   }
   const bad = constraints.find((constraint) => rulesOf(constraint) === undefined)
   if (bad === undefined) return
-  const setting = where(bad)
+  const [setting, odd] = [where(bad), oddIn(bad)]
+  const why = odd && `: "${odd.value}" is not read as a ${odd.what}`
+  const mine = odd?.written ?? `Write it into the objective, or use one of: ${enforced()}`
+  const theirs = odd ? `: ${odd.written}` : `, to one of: ${enforced()}`
   return refuse(
     PassOverErrorCode.PERMISSION_DENIED,
-    `The constraint "${bad}" cannot be enforced${setting === undefined ? "" : `; it stands in ${setting}`}.`,
+    `The constraint "${bad}" cannot be enforced${why ?? ""}${setting === undefined ? "" : `; it stands in ${setting}`}.`,
     {
       suggestion:
         setting === undefined
-          ? `Write it into the objective, or use one of: ${enforced()}.`
-          : `The user has to change it there, to one of: ${enforced()}. Until then do this part yourself or choose another agent.`,
+          ? `${mine}.`
+          : `The user has to change it there${theirs}. Until then do this part yourself or choose another agent.`,
       detail: { constraint: bad, ...(setting === undefined ? {} : { setting }) },
     },
   )
 }
 
+/** What a child is held to by constraints. No grant lifts it. */
 export const constraintLayers = (constraints: readonly string[]): Layer[] =>
   constraints.map((constraint) => ({
     who: `the constraint "${constraint}"`,
     rules: rulesOf(constraint) ?? [deny("*")],
+    binding: true,
+    constraint,
   }))
+
+/** The same layers where files have other names: their paths are told from the project on, the host's from its top on. */
+export const placed = (layers: readonly Layer[], within: Within): readonly Layer[] =>
+  within === ""
+    ? layers
+    : layers.map((layer) =>
+        layer.constraint === undefined ? layer : { ...layer, rules: rulesOf(layer.constraint, within) ?? [deny("*")] },
+      )

@@ -26,7 +26,12 @@ const MOST = 20_000
 function commands(line: string): Demand {
   const { pieces, sure } = split(line)
   const known = sure && pieces.reduce((sum, { length }) => sum + length, 0) <= MOST
-  return { permission: "bash", patterns: pieces, ...(known ? {} : { unsure: true }) }
+  // What holds nothing that could be told apart needs the shell all the same.
+  return {
+    permission: "bash",
+    patterns: pieces.length > 0 ? pieces : [line.trim()],
+    ...(known ? {} : { unsure: true }),
+  }
 }
 
 /** What the host will ask about this call, as it asks itself. A tool that we do not know is asked about by its name. */

@@ -5,7 +5,12 @@ export type Action = "allow" | "ask" | "deny"
 export type Rule = { permission: string; pattern: string; action: Action }
 
 /** Rules that somebody is held to, with whose they are: every layer has to allow what a child does. */
-export type Layer = { who: string; rules: readonly Rule[] }
+export type Layer = {
+  who: string
+  rules: readonly Rule[]
+  /** A limit of a pass, which no grant lifts. */ binding?: true
+  /** The constraint that it comes of: its rules depend on how the host names files. */ constraint?: string
+}
 
 export type Right = {
   action: Action
@@ -128,21 +133,38 @@ const same = (a: readonly Rule[], b: readonly Rule[]) =>
   a.length === b.length &&
   a.every((rule, index) => rule.pattern === b[index]?.pattern && rule.action === b[index].action)
 
+/** What a layer says of a permission whatever the pattern. A denial that a grant may lift depends on the pattern. */
+function said({ rules, binding }: Layer, permission: string, grant: readonly Rule[]): Action | undefined {
+  const action = uniform(rules, permission)
+  const lifted = action === "deny" && !binding && grant.some((rule) => matches(permission, rule.permission))
+  return lifted ? undefined : action
+}
+
 /**
  * What has to be added to a child's own rules so that the host never lets it do what a layer above forbids or would ask
  * about: a denial where that can be said, and a question, which we answer ourselves, where it depends on the pattern.
+ * What is granted has to be seen to be used, so it is never denied here for what its originator may not.
  */
-export function fences(own: Layer, above: readonly Layer[], permissions: readonly string[]): Rule[] {
+export function fences(
+  own: Layer,
+  above: readonly Layer[],
+  permissions: readonly string[],
+  grant: readonly Rule[] = [],
+): Rule[] {
   // Tools that nobody has named: those of the user's MCP servers and plugins.
-  const other = [own, ...above].map((layer) => uniform(layer.rules, UNNAMED))
-  const [mine, ...theirs] = other
+  const mine = uniform(own.rules, UNNAMED)
+  const theirs = above.map((layer) => said(layer, UNNAMED, grant))
   const rest: Rule[] =
     mine === "deny" || theirs.every((action) => action === "allow")
       ? []
       : [{ permission: "*", pattern: "*", action: theirs.includes("deny") ? "deny" : "ask" }]
-  // After a fence around everything, what may be used has to be opened again: as a question that we answer ourselves.
-  const reopened = (permission: string): Rule[] =>
-    rest.length > 0 && uniform(own.rules, permission) !== "deny" ? [{ permission, pattern: "*", action: "ask" }] : []
+  // After a fence around everything, what nobody above has a word against is opened again: where its own agent's rules
+  // depend on the pattern, as a question that we answer ourselves.
+  const reopened = (permission: string): Rule[] => {
+    const mine = uniform(own.rules, permission)
+    if (rest.length === 0 || mine === "deny") return []
+    return [{ permission, pattern: "*", action: mine ?? "ask" }]
+  }
   // A name with a star in it speaks of several: what becomes of each is told by our answer, so it is only ever asked.
   const starred = permissions
     .filter((permission) => permission.includes("*") && permission !== "*")
@@ -153,7 +175,7 @@ export function fences(own: Layer, above: readonly Layer[], permissions: readonl
   const named = exact.flatMap((permission): Rule[] => {
     if (uniform(own.rules, permission) === "deny")
       return fenced(permission) ? [{ permission, pattern: "*", action: "deny" }] : []
-    const kinds = above.map((layer) => uniform(layer.rules, permission))
+    const kinds = above.map((layer) => said(layer, permission, grant))
     if (kinds.includes("deny")) return [{ permission, pattern: "*", action: "deny" }]
     const mine = relevant(own.rules, permission)
     const open = above.every(

@@ -167,6 +167,7 @@ function mayEdit({ within = "" }: Project, { rights }: Entry, paths: readonly st
   return rightToPropose(
     rights,
     paths.map((path) => (within === "" ? path : `${within}/${path}`)),
+    within,
   )
 }
 

@@ -1,5 +1,5 @@
 import { flowCall } from "../domain/call"
-import { unenforceable } from "../domain/constraint"
+import { oddIn, unenforceable } from "../domain/constraint"
 import { PassOverErrorCode, sentence } from "../domain/errors"
 import { fence, freshNonce } from "../domain/fence"
 import type { Pass } from "../domain/pass"
@@ -36,8 +36,11 @@ export type Standing = "open" | "dropped" | "elsewhere"
 /** A pass to be done, and what the run has made so far that it stands on. */
 export type Doing = { work: PassWork; task: Task; made: readonly Made[]; standing: () => Standing }
 
-/** A constraint that the engine itself keeps; the others are for the agent to keep, and for its critic to check. */
-const enforced = (constraint: string) => unenforceable([constraint]) === undefined
+/**
+ * A constraint that the engine itself keeps; the others are for the agent to keep, and for its critic to check. One that
+ * was meant for the engine and cannot be read is none of them: its pass is refused.
+ */
+const enforced = (constraint: string) => unenforceable([constraint]) === undefined || oddIn(constraint) !== undefined
 
 /** What a child reads besides its objective. Whatever agents said is set apart, so that it cannot look like ours. */
 export function backgroundOf(task: Task, draw: () => string): string {

@@ -1,12 +1,14 @@
 import type { AgentInfo } from "../domain/agent"
 import { isRework, runOfCall } from "../domain/call"
 import { belongs, guardedName } from "../domain/change/path"
-import { constraintLayers } from "../domain/constraint"
+import { constraintLayers, placed, rulesOf } from "../domain/constraint"
+import type { Within } from "../domain/constraint-path"
 import { demands, type Place } from "../domain/demand"
 import { PassOverErrorCode, refuse, sentence } from "../domain/errors"
 import type { Pass } from "../domain/pass"
 import { reachOf, valuesOf } from "../domain/policy"
 import { blindly, evaluate, fences, matches, meet, uniform, type Layer, type Right, type Rule } from "../domain/right"
+import { SHELLS } from "../domain/tool"
 import type { Engine, Project } from "./engine"
 
 /** What a child is held to. `own` is its agent's; everything in `above` narrows that. */
@@ -24,13 +26,20 @@ const OURS = ["pass_over", "pass_over_return", "pass_over_read", "pass_over_revi
 const deny = (permission: string): Rule => ({ permission, pattern: "*", action: "deny" })
 const allow = (permission: string): Rule => ({ permission, pattern: "*", action: "allow" })
 
-function limits(pass: Pass): Layer[] {
-  const { can_modify_files, can_run_tools } = valuesOf(pass)
+const limit = (who: string, rules: Rule[]): Layer => ({ who, rules, binding: true })
+
+/** What a pass itself says. What a shell leaves in a tree of its own is thrown away, so there it may be used. */
+function limits({ workspaces }: Project, pass: Pass): Layer[] {
+  const { can_modify_files, can_run_tools, isolation } = valuesOf(pass)
+  // `auto` makes a tree for whoever may run a shell.
+  const apart = workspaces !== undefined && isolation !== "none"
+  const looking = rulesOf("read_only") ?? [deny("*")]
+  const unchanging = apart
+    ? limit("can_modify_files (false for it)", [...looking, ...SHELLS.map(allow)])
+    : limit("can_modify_files (false for it, and it has no tree of its own)", looking)
   return [
-    ...(can_run_tools ? [] : [{ who: "can_run_tools, which is false for it", rules: [deny("*")] }]),
-    ...(can_modify_files
-      ? []
-      : [{ who: "can_modify_files, which is false for it", rules: [allow("*"), deny("edit")] }]),
+    ...(can_run_tools ? [] : [limit("can_run_tools (false for it)", [deny("*")])]),
+    ...(can_modify_files ? [] : [unchanging]),
     ...constraintLayers(pass.constraints),
   ]
 }
@@ -53,8 +62,8 @@ export async function rightsOf(engine: Engine, project: Project, pass: Pass): Pr
   ]
   return {
     own: layer(pass.subagent_id),
-    above: [...above, ...limits(pass)],
-    // A grant reaches as far as the pair that carries it, and never beyond what the ones above it were granted.
+    above: [...above, ...limits(project, pass)],
+    // A grant reaches as far as the pair that carries it: it is none for a child of its child.
     grant: grant.map(({ permission, pattern }) => ({ permission, pattern, action: "allow" })),
     last: await isLast(engine, project, pass, known),
   }
@@ -96,39 +105,56 @@ function guarded(grant: readonly Rule[], permission: string, patterns: readonly 
 
 const isGuarded = (path: string) => guardedName(path) !== undefined
 
+/** How a call is read: whether its patterns may not be all, and where the names of its files begin. */
+type Reading = { unsure?: boolean | undefined; within?: Within | undefined }
+
+// What is named by paths may be granted from the project's folder on, too.
+const BY_PATH = ["edit", "read"]
+
+const granted = (grant: readonly Rule[], within: Within): readonly Rule[] => {
+  if (within === "") return grant
+  const here = grant.filter(({ permission }) => BY_PATH.includes(permission))
+  return [...grant, ...here.map((rule) => ({ ...rule, pattern: `${within}/${rule.pattern}` }))]
+}
+
+const stricter = (one: Right, other: Right): Right =>
+  one.action === "deny" || other.action === "allow" || (one.action === "ask" && other.action === "ask") ? one : other
+
+/** What everybody above a child says. A grant lifts what an agent or a session says, and no limit of any pass. */
+function theirs(
+  { above, grant }: { above: readonly Layer[]; grant: readonly Rule[] },
+  permission: string,
+  patterns: readonly string[],
+): Right {
+  const open = patterns.filter((pattern) => evaluate(grant, permission, pattern).rule === undefined)
+  const [binding, liftable] = [above.filter((layer) => layer.binding), above.filter((layer) => !layer.binding)]
+  return stricter(meet(liftable, permission, open), meet(binding, permission, patterns))
+}
+
 /** What a child may do about one permission, for all of these patterns. */
 export function rightTo(
   rights: Omit<Rights, "last">,
   permission: string,
   patterns: readonly string[],
-  unsure = false,
+  { unsure = false, within = "" }: Reading = {},
 ): Right {
-  const { own, above, grant } = rights
+  const { own } = rights
   if (ours(permission)) return { action: "allow" }
+  const [grant, above] = [granted(rights.grant, within), placed(rights.above, within)]
   const why = guarded(grant, permission, patterns)
   if (why !== undefined) return { action: "deny", why }
-  const wanted = patterns.filter((pattern) => evaluate(grant, permission, pattern).rule === undefined)
-  const mine = unsure ? blindly([own], permission) : meet([own], permission, patterns)
-  const theirs = unsure ? blindly(above, permission) : meet(above, permission, wanted)
-  return mine.action === "deny" || theirs.action === "allow"
-    ? mine
-    : theirs.action === "deny" || mine.action === "allow"
-      ? theirs
-      : mine
+  if (unsure) return stricter(blindly([own], permission), blindly(above, permission))
+  return stricter(meet([own], permission, patterns), theirs({ above, grant }, permission, patterns))
 }
 
 /**
  * What is said of writing, without a person's word, what a child has proposed. An agent that may not edit at all works by
  * proposing, so its own rules do not count then; everybody above it may have to be asked all the same.
  */
-export function rightToPropose(rights: Rights, patterns: readonly string[]): Right {
-  const { own, above, grant } = rights
-  if (uniform(own.rules, "edit") !== "deny") return rightTo(rights, "edit", patterns)
-  return meet(
-    above,
-    "edit",
-    patterns.filter((pattern) => evaluate(grant, "edit", pattern).rule === undefined),
-  )
+export function rightToPropose(rights: Rights, patterns: readonly string[], within: Within): Right {
+  if (uniform(rights.own.rules, "edit") !== "deny") return rightTo(rights, "edit", patterns, { within })
+  const [grant, above] = [granted(rights.grant, within), placed(rights.above, within)]
+  return theirs({ above, grant }, "edit", patterns)
 }
 
 /**
@@ -139,12 +165,12 @@ export const rightToPass = ({ own }: Pick<Rights, "own">, patterns: readonly str
   meet([own], "pass_over", patterns)
 
 /** The rules that a child's session starts with. They are the first fence; `before` is the one that decides. */
-export function startingRules({ own, above, last }: Rights): Rule[] {
-  const named = new Set([own, ...above].flatMap(({ rules }) => rules.map((rule) => rule.permission)))
+export function startingRules({ own, above, grant, last }: Rights): Rule[] {
+  const named = new Set([...[own, ...above].flatMap(({ rules }) => rules), ...grant].map((rule) => rule.permission))
   const permissions = [...named].filter((permission) => !ours(permission))
   const unused = OURS.filter((permission) => uniform(own.rules, permission) === "deny")
   return [
-    ...fences(own, above, [...KNOWN.filter((name) => !named.has(name)), ...permissions]),
+    ...fences(own, above, [...KNOWN.filter((name) => !named.has(name)), ...permissions], grant),
     ...unused.map(deny),
     deny("task"),
     // Its description is the longest but one. The host spares its own subagents it too, unless they ask for it.
@@ -186,14 +212,22 @@ export function forbidden({ subagent_id }: Pick<Pass, "subagent_id">, { who, why
   return `${who === subagent_id ? "its own rules" : `the rules of ${who}`} forbid it`
 }
 
+/** Where a project lies, seen from where the host begins the names of its files. */
+export const withinOf = ({
+  directory,
+  worktree,
+  relative,
+}: Pick<Place, "directory" | "worktree" | "relative">): Within => relative(worktree, directory).replaceAll("\\", "/")
+
 /** The word against a tool call of a child, or nothing. A question is the host's to ask. */
 export function against(
   rights: Rights,
   pass: Pass,
   call: { tool: string; args: Record<string, unknown>; place: Place },
 ): string | undefined {
+  const within = withinOf(call.place)
   for (const { permission, patterns, unsure } of demands(call.tool, call.args, call.place)) {
-    const right = rightTo(rights, permission, patterns, unsure)
+    const right = rightTo(rights, permission, patterns, { unsure, within })
     if (right.action !== "deny") continue
     const why = `${forbidden(pass, right)}${unsure && right.rule?.pattern !== "*" ? "; it could not be told apart what all of it does" : ""}`
     return sentence(

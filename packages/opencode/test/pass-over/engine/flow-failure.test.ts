@@ -82,3 +82,9 @@ test("so it is where its pass could not even begin", async () => {
   expect(questions).toEqual([expect.stringMatching(/^x, before: audit did not finish: E004 /)])
   expect(questions[0]?.match(/E004/g)).toHaveLength(1)
 })
+
+test("a path that cannot be held to is told, and not passed on as a wish", async () => {
+  using made = scene(flow('constraints: ["no_paths: secret keys", "the API stays as it is"]'), {})
+  const { questions } = await ends(made)
+  expect(questions).toEqual([expect.stringContaining('"secret keys" is not read as a path')])
+})

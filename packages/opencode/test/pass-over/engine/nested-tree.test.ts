@@ -50,7 +50,7 @@ test("what the shell of a nested child writes that may not change files is nowhe
   expect(git(world.directory, "worktree", "list").trim().split("\n")).toHaveLength(1)
 })
 
-test("who is below one that may not change files may not either, unless its pair is granted it", async () => {
+test("who is below one that may not change files may not either, whatever its pair is granted", async () => {
   using world = createNestedWorld(FILES)
   prefer(world, {
     subagents: { scout: { can_modify_files: false } },
@@ -68,8 +68,8 @@ test("who is below one that may not change files may not either, unless its pair
     }
     await back(scout)
   })
-  expect((await changed(world, made.audit!))?.notes.join()).toContain("discarded: by-shell.txt")
-  expect((await changed(world, made.inspector!))?.files.map(({ path }) => path)).toEqual(["by-shell.txt"])
+  for (const agent of ["audit", "inspector"])
+    expect((await changed(world, made[agent]!))?.notes.join()).toContain("discarded: by-shell.txt")
 })
 
 test.each([

@@ -49,6 +49,7 @@ test.each<[string, Case]>([
   ["its agent edits nothing itself and works by proposing", { rules: { audit: [ALL, edit("deny")] } }],
   ["its paths are those that it is held to", { ask: { constraints: ["paths: a.*"] } }],
   ["the project lies in a folder of its repository", { ask: { constraints: ["paths: pack/*"] }, within: "pack" }],
+  ["its path is named from the project on there", { ask: { constraints: ["paths: a.txt, sub"] }, within: "pack" }],
 ])("a proposal applies itself where %s", async (_name, given) => {
   expect(await proposed(given)).toEqual({ applied: true, note: "" })
 })
@@ -65,6 +66,7 @@ test.each<[string, Case, string]>([
     'the constraint "paths: docs/*" forbids it',
   ],
   ["the path is shut", { ask: { constraints: ["no_paths: pack/a.*"] }, within: "pack" }, "no_paths: pack/a.*"],
+  ["it is shut from the project on", { ask: { constraints: ["no_paths: a.txt"] }, within: "pack" }, "no_paths: a.txt"],
   [
     "it may not modify files",
     { preferences: { subagents: { audit: { can_modify_files: false } } } },
@@ -88,8 +90,12 @@ test.each<[string, Case, string]>([
   expect(note).toContain(why)
 })
 
+/** A directory, and the one from which the host names its files. */
+type Top = { directory: string; worktree: string }
+
 /** How a child, or the user's own agent, decides about what came back. Edits were allowed once for all time. */
-async function reviewing(world: NestedWorld, session_id: string, directory: string, args: object) {
+async function reviewing(world: NestedWorld, session_id: string, at: string | Top, args: object) {
+  const { directory, worktree } = typeof at === "string" ? { directory: at, worktree: at } : at
   const ask = async ({ permission, patterns }: { permission: string; patterns: string[] }) => {
     if (permission === "edit") return
     world.host.refused = async () => ({ permission, patterns })
@@ -98,7 +104,7 @@ async function reviewing(world: NestedWorld, session_id: string, directory: stri
   const context = {
     sessionID: session_id,
     agent: "scout",
-    worktree: directory,
+    worktree,
     directory,
     ask,
     abort: new AbortController().signal,
@@ -134,6 +140,26 @@ test("a child applies and takes back only what it may edit itself, whatever was 
       { constraints },
     )
   }
+})
+
+test("outside of git a child applies no more than what it may edit itself, either", async () => {
+  using world = createNestedWorld(FILES, { git: false })
+  prefer(world, { defaults: { require_user_approval: false } })
+  await world.run(
+    "scout",
+    async (scout) => {
+      const nested = await scout.on("audit", proposes)
+      await nested.outcome
+      const args = { id: nested.pass.id, accept: ["a.txt"], action: "apply" }
+      const top = { directory: scout.tree, worktree: "/" }
+      expect(await reviewing(world, scout.session_id, top, args)).toContain(
+        'a.txt in this pass: the constraint "no_paths: a.txt" forbids it',
+      )
+      expect(read(scout.tree, "a.txt")).toBe(LINES)
+      await back(scout)
+    },
+    { constraints: ["no_paths: a.txt"] },
+  )
 })
 
 test("what a child takes back in the project is approved as what it applies there; the user's own agent's is not", async () => {

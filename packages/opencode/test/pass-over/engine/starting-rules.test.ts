@@ -1,6 +1,7 @@
-import { expect, test } from "bun:test"
-import { uniform } from "../../../src/pass-over/domain/right"
-import { rightsOf, startingRules } from "../../../src/pass-over/service/right"
+import { describe, expect, test } from "bun:test"
+import { evaluate, uniform } from "../../../src/pass-over/domain/right"
+import type { Workspaces } from "../../../src/pass-over/service/port-workspace"
+import { rightsOf, rightTo, startingRules } from "../../../src/pass-over/service/right"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import type { InlineOverride, PassOverPreferences } from "../../../src/pass-over/domain/preference"
 import { started } from "../support/drive"
@@ -101,4 +102,54 @@ test("it holds for the whole chain below the call, whatever the passes of it hav
   expect(await third({ pairs }, { max_chain_depth: 4 }, { max_chain_depth: 3 })).toEqual(refused)
   // The shorter of the two chains holds, whoever of them has said it.
   expect(await third(deep, { max_chain_depth: 3 }, { max_chain_depth: 4 })).toEqual(refused)
+})
+
+describe("who may not modify files", () => {
+  async function held(isolation: "auto" | "none" | "worktree", workspaces?: Workspaces) {
+    using world = createEngineWorld()
+    const subagents = { audit: { can_modify_files: false, isolation } }
+    const pairs = { "alice->audit": { grant: [{ permission: "*", pattern: "*" }] } }
+    world.preferences.push({ origin: "project", path: "p", preferences: { subagents, pairs } })
+    world.host.script("audit", async (child) => child.told)
+    const { pass } = await started(world)
+    const rights = await rightsOf(world.engine, { ...world.project, workspaces }, pass)
+    const may = (tool: string) => rightTo(rights, tool, ["*"]).action
+    const seen = (tool: string) => evaluate([allow("*"), ...startingRules(rights)], tool, "*").action !== "deny"
+    expect(["bash", "edit", "read", "grep", "mcp_write"].map(seen)).toEqual(
+      ["bash", "edit", "read", "grep", "mcp_write"].map((tool) => may(tool) === "allow"),
+    )
+    return ["bash", "edit", "read", "grep", "webfetch", "mcp_write"].filter((tool) => may(tool) === "allow")
+  }
+
+  const trees = {} as Workspaces
+  const looking = ["read", "grep", "webfetch"]
+
+  test("has no shell on the project's own files, and no tool that nobody knows, whatever is granted", async () => {
+    expect(await held("none", trees)).toEqual(looking)
+    // Where there are no trees it works in the project, too.
+    for (const isolation of ["auto", "worktree"] as const) expect(await held(isolation)).toEqual(looking)
+  })
+
+  test("has one in a tree of its own, of which nothing is kept", async () => {
+    for (const isolation of ["auto", "worktree"] as const)
+      expect(await held(isolation, trees)).toEqual(["bash", ...looking])
+  })
+})
+
+test("what is granted to a pair is seen by its child, and asked about", async () => {
+  using world = createEngineWorld()
+  const grant = [{ permission: "edit", pattern: "docs/*" }]
+  world.preferences.push({ origin: "project", path: "p", preferences: { pairs: { "alice->audit": { grant } } } })
+  const { agents } = world.host
+  world.host.agents = async () =>
+    (await agents()).map((agent) => ({
+      ...agent,
+      rules: agent.name === "alice" ? [allow("*"), { ...allow("edit"), action: "deny" as const }] : [allow("*")],
+    }))
+  world.host.script("audit", async (child) => child.told)
+  const { pass } = await started(world)
+  const rights = await rightsOf(world.engine, world.project, pass)
+  expect(evaluate([allow("*"), ...startingRules(rights)], "edit", "*").action).toBe("ask")
+  const may = (path: string) => rightTo(rights, "edit", [path]).action
+  expect([may("docs/a.md"), may("src/a.ts")]).toEqual(["allow", "deny"])
 })

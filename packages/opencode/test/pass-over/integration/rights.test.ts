@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { call, say, type ModelRequest } from "@pass-over/rehearsal"
 import { meet, type Action, type Rule } from "../../../src/pass-over/domain/right"
+import { bash, doing, writing, type DoOptions, type Step } from "../support/does"
 import { createWorld, endWorld, type World } from "../support/opencode"
 
 setDefaultTimeout(120_000)
@@ -39,74 +40,11 @@ afterAll(async () => {
 const at = (path: string) => join(held.world.box.project, path)
 const content = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), "utf8") : undefined)
 
-type Step = { name: string; input: Record<string, unknown> }
+/** Lets wren do one thing after the other for dora. */
+const does = (steps: Step[], options: DoOptions = {}) =>
+  doing({ ...held.world, from: "dora", to: "wren" }, steps, options)
 
-/** Lets wren do one thing for dora; tells what wren's tools said. A question is answered as `reply` says. */
-async function does(steps: Step[], options: { reply?: "once" | "reject" | "always"; pass?: object } = {}) {
-  const { model, server } = held.world
-  const told: string[] = []
-  const tools: string[] = []
-  const asked: { permission: string; patterns: string[]; session: string }[] = []
-  const note = (name: string) => (request: ModelRequest) => void told.push(request.result(name) ?? "nothing")
-  let before = (request: ModelRequest) => void tools.push(...request.tools.map((tool) => tool.name))
-  const turns = steps.map(({ name, input }) => {
-    const looked = before
-    before = note(name)
-    return (request: ModelRequest) => (looked(request), call(name, input))
-  })
-  model.play({
-    agents: {
-      dora: [
-        call("pass_over", {
-          subagent: "wren",
-          objective: `Do ${JSON.stringify(steps)}`,
-          reason: "test",
-          ...options.pass,
-        }),
-        (request: ModelRequest) => say(request.result("pass_over") ?? "nothing"),
-      ],
-      wren: [
-        ...turns,
-        (request: ModelRequest) => (
-          before(request),
-          call("pass_over_return", { decision: "approved", decision_reason: "did it" })
-        ),
-      ],
-    },
-  })
-  const events = await server.events()
-  const turn = server.prompt({ agent: "dora", text: "Go." })
-  const seen = new Set<string>()
-  const answering = (async () => {
-    for (;;) {
-      const event = await Promise.race([
-        // For as long as the turn takes: most of them never ask.
-        events.until("permission.asked", ({ properties }) => !seen.has(properties.id), 120_000),
-        turn.then(
-          () => undefined,
-          () => undefined,
-        ),
-      ])
-      if (!event) return
-      const request = event.properties as { id: string; permission: string; patterns: string[]; sessionID: string }
-      seen.add(request.id)
-      asked.push({ permission: request.permission, patterns: request.patterns, session: request.sessionID })
-      // What we answer ourselves is gone by now; the user is only there for the rest.
-      await Bun.sleep(150)
-      const open = (await server.client.permission.list()).data ?? []
-      if (open.some(({ id }) => id === request.id)) {
-        await server.client.permission.reply({ requestID: request.id, reply: options.reply ?? "reject" })
-      }
-    }
-  })()
-  const answer = await turn
-  await answering
-  events.close()
-  return { told, tools, asked, answer: answer.text }
-}
-
-const write = (path: string, text = "new\n"): Step => ({ name: "write", input: { filePath: at(path), content: text } })
-const bash = (command: string): Step => ({ name: "bash", input: { command, description: "run it" } })
+const write = (path: string, text = "new\n"): Step => writing(at(path), text)
 
 describe("a child never does what its originator may not", () => {
   test("a path that is denied to the originator is denied to the child, who may do everything", async () => {

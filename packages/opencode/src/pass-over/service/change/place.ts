@@ -1,4 +1,3 @@
-import type { Effective } from "../../domain/preference"
 import type { Pass } from "../../domain/pass"
 import { valuesOf } from "../../domain/policy"
 import type { Rule } from "../../domain/right"
@@ -27,13 +26,10 @@ export function isolated(pass: Pass, rules: readonly Rule[], stands = false): bo
   return stands && denied(rules, "edit")
 }
 
-const lets = ({ grant }: Effective) => grant.some(({ permission }) => ["edit", "*"].includes(permission))
-
 /** Whether a child may change files, with all above it: what no tool may do for it, its shell may not either. */
 export async function mayModify(store: Pick<Store, "find">, pass: Pass): Promise<boolean> {
-  const values = valuesOf(pass)
-  if (!values.can_modify_files) return false
-  if (pass.parent_pass_id === null || lets(values)) return true
+  if (!valuesOf(pass).can_modify_files) return false
+  if (pass.parent_pass_id === null) return true
   const parent = await store.find(pass.parent_pass_id)
   return !parent || mayModify(store, parent)
 }
