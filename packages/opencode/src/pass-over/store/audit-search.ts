@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
+import { chmodSync, existsSync } from "node:fs"
+import { makeFile } from "./open"
 
 export type AuditSearch = {
   /** Where to look for lines with these words, in which order; brought up to date first. */
@@ -36,7 +37,7 @@ const beside = (path: string) => path.replace(/(?:\.db)?$/, "-search.db")
 function open(client: Database, path: string) {
   const file = path === ":memory:" ? path : beside(path)
   if (file !== ":memory:") {
-    closeSync(openSync(file, "a", 0o600))
+    makeFile(file)
     chmodSync(file, 0o600)
   }
   client.run("attach database ? as search", [file])

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite"
-import { closeSync, mkdirSync, openSync } from "node:fs"
+import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { migrate } from "./migrate"
 
@@ -57,11 +57,22 @@ const PRAGMAS = [
 const PATIENCE_MS = 2_000
 const PAUSE_MS = 20
 
+/**
+ * Makes a database's file where there is none: whole conversations lie in it, and SQLite gives its own two files the
+ * rights of the first. One that is there is never opened past SQLite: when that is closed, the system takes away all locks
+ * that this process has on it, and the next program that closes the database throws away what is written here.
+ */
+export function makeFile(path: string) {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) return closeSync(openSync(path, "a", 0o600))
+  if (!found.isFile()) throw Object.assign(new Error("it is no file"), { code: "EISDIR" })
+  accessSync(path, constants.W_OK)
+}
+
 function connect(path: string): Opened {
   if (path !== ":memory:") {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    // Whole conversations lie in it. SQLite gives its own two files the rights of the first.
-    closeSync(openSync(path, "a", 0o600))
+    makeFile(path)
   }
   const client = new Database(path, { create: true, readwrite: true })
   try {

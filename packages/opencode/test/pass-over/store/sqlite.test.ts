@@ -1,8 +1,9 @@
 import { asc } from "drizzle-orm"
 import { drizzle } from "drizzle-orm/bun-sqlite"
 import { describe, expect, test } from "bun:test"
-import { statSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import type { PassEvent } from "../../../src/pass-over/domain/pass"
+import { checkDatabase } from "../../../src/pass-over/store/check"
 import { EventTable, OwnerTable } from "../../../src/pass-over/store/pass-over.sql"
 import { DefaultTable, PreferenceTable } from "../../../src/pass-over/store/preference.sql"
 import { connect, openStore } from "../support/database"
@@ -55,6 +56,27 @@ describe("a database file", () => {
     expect(await second.store.find(pass.id)).toEqual(pass)
     expect(await second.store.audit({ session_id: pass.session_id })).toHaveLength(1)
   })
+
+  test.skipIf(process.platform !== "linux")(
+    "stays locked by whoever has it open when the same process opens it again",
+    () => {
+      using folder = createFolder()
+      const path = folder.at("pass-over.db")
+      using first = openStore(path)
+      const { ino } = statSync(path)
+      const locks = () =>
+        readFileSync("/proc/locks", "utf8")
+          .split("\n")
+          .filter((line) => line.includes(`:${ino} `) && line.includes(` ${process.pid} `))
+      expect(first.newer).toBe(false)
+      const before = locks()
+      expect(before).not.toEqual([])
+      for (const open of [() => openStore(path)[Symbol.dispose](), () => void checkDatabase(path)]) {
+        open()
+        expect(locks()).toEqual(before)
+      }
+    },
+  )
 
   test("is written so that what was acknowledged survives a power cut", () => {
     using folder = createFolder()
