@@ -40,8 +40,21 @@ const thisProcess = () => ({
 
 const gone = (owner: KnownOwner | undefined) => owner === undefined || alive(owner) === "dead"
 
-const failing = (engine: Engine) => (what: string) => (error: unknown) =>
-  engine.log("warn", `${what} failed`, { error: String(error) })
+// What goes wrong with every beat for hours fills nobody's log.
+const SAID_MS = 10 * 60_000
+const MOST_SAID = 100
+
+function failing({ log, clock }: Engine) {
+  const said = new Map<string, number>()
+  return (what: string) => (error: unknown) => {
+    const line = `${what} ${String(error)}`
+    const now = clock.mono()
+    if (now - (said.get(line) ?? -SAID_MS) < SAID_MS) return
+    if (said.size >= MOST_SAID) said.clear()
+    said.set(line, now)
+    log("warn", `${what} failed`, { error: String(error) })
+  }
+}
 
 /** What others have left, and what is asked for: taken over and carried out. */
 function createCare(engine: Engine) {
@@ -93,14 +106,32 @@ function createCare(engine: Engine) {
   return { start, rework, recover: over, takeOver, goOn, unheard }
 }
 
+/** This process in the list of owners. */
+function createPlace({ store, owner_id }: Engine) {
+  const state = { entered: false }
+  async function enter() {
+    await store.enter({ owner_id, ...thisProcess() }, Date.now())
+    state.entered = true
+  }
+  return {
+    enter,
+    // It may not have come into the list because the disk was full.
+    beat: () => (state.entered ? store.beat(owner_id, Date.now()) : enter()),
+    async leave() {
+      state.entered = false
+      await store.leave(owner_id)
+    },
+  }
+}
+
 /**
  * Keeps this process's place among the owners of passes: says that it is there, takes over what others left, and
  * carries out what is asked of its passes from elsewhere.
  */
 export function keep(engine: Engine, beat_ms = BEAT_MS): Keeper {
-  const { store, owner_id } = engine
   const failed = failing(engine)
   const care = createCare(engine)
+  const own = createPlace(engine)
   const state = { version: -1, beats: 0, attending: false, going: false }
 
   /** One at a time: it may take as long as the reading of what others left. */
@@ -116,7 +147,7 @@ export function keep(engine: Engine, beat_ms = BEAT_MS): Keeper {
 
   function onBeat() {
     state.beats += 1
-    void store.beat(owner_id, Date.now()).catch(failed("the heartbeat"))
+    void own.beat().catch(failed("the heartbeat"))
     if (state.beats % EVERY_BEATS !== 0) return
     void again()
     void tendGates(engine).catch(failed("looking after questions"))
@@ -124,7 +155,7 @@ export function keep(engine: Engine, beat_ms = BEAT_MS): Keeper {
   }
 
   async function look() {
-    const version = await store.version()
+    const version = await engine.store.version()
     if (version === state.version) return
     state.version = version
     engine.news.tell("elsewhere")
@@ -155,7 +186,7 @@ export function keep(engine: Engine, beat_ms = BEAT_MS): Keeper {
     const timers = [setInterval(onBeat, beat_ms), setInterval(onPoll, POLL_MS)]
     for (const timer of timers) timer.unref()
     const recovered = left
-      .then(() => store.enter({ owner_id, ...thisProcess() }, Date.now()))
+      .then(own.enter)
       .catch(failed("entering the list of owners"))
       .then(() => new Promise<void>((resolve) => void setTimeout(resolve, SETTLE_IN_MS).unref()))
       .then(() => (stay?.timers === timers ? care.takeOver() : undefined))
@@ -172,7 +203,7 @@ export function keep(engine: Engine, beat_ms = BEAT_MS): Keeper {
     async leave() {
       for (const timer of stay?.timers ?? []) clearInterval(timer)
       stay = undefined
-      left = store.leave(owner_id).catch(failed("leaving the list of owners"))
+      left = own.leave().catch(failed("leaving the list of owners"))
       await left
     },
   }

@@ -13,7 +13,7 @@ import type { ConfigFiles } from "./pass-over/store/config-file"
 import { projectFile } from "./pass-over/store/config-place"
 import type { Core } from "./core-port"
 import { openProject, type Opened } from "./project"
-import { runtime, silence } from "./runtime"
+import { runtime, silence, troubleHere } from "./runtime"
 import { answerAsked, answeredThere } from "./session/asked"
 import { connect, type Client } from "./session/client"
 import { hear } from "./session/events"
@@ -53,6 +53,11 @@ export const toolsOf = ({ engine, project, flows }: Opened): Tool[] => [
   ...(flows ? [flowTool(engine, project, flows)] : []),
 ]
 
+const byName = (tools: readonly Tool[]) => new Map(tools.map((tool) => [tool.name, tool]))
+
+/** What there is to work with; without a database only tools that say why they do nothing. */
+type Works = { opened?: Opened; tools: Map<string, Tool>; hooks?: ReturnType<typeof createHooks> }
+
 const originatesHere = (files: ConfigFiles) => (name: string, mode: Mode) => {
   try {
     return originates({ name, mode }, ORIGINATORS, files.read())
@@ -78,30 +83,33 @@ async function ended(observed: Observed, context: ToolContext) {
 }
 
 /** Everything that one opencode instance gets from us, behind its door. Nothing in here waits for the instance. */
-export function createPlugin({ input, quit }: CoreInput): Core {
+export function createPlugin({ input, quit }: CoreInput): Core & { again(): void } {
   const observed = earAt(input.directory)
   const client = connect(input)
   const log = createLog(client)
   // What holds in a project holds in its trees: a child can write into the copy of the file that lies there.
   const home = homeOf(input.directory) ?? input
-  const files = configFiles(
-    () => projectFile(home.directory, home.worktree),
-    (message) => tell(client, log, message),
-  )
-  const passOver = runtime(log)
-  if (!passOver.ok) tell(client, log, passOver.problem)
-  const opened = passOver.ok ? openProject(passOver, { input, client, observed, files, log, quit }) : undefined
-  const tools = opened ? toolsOf(opened) : Object.values(brokenTools(passOver.ok ? "" : passOver.problem, log))
-  const named = new Map(tools.map((tool) => [tool.name, tool]))
+  // Nobody sits before the instance of a tree.
+  const seen = home === input
+  const say = (line: string) => (seen ? tell(client, log, line) : log("warn", line))
+  const files = configFiles(() => projectFile(home.directory, home.worktree), say)
+  const trouble = (line: string) => say(`${line} Until then opencode works without Pass Over.`)
+  const unlisten = seen ? troubleHere().listen(input.directory, trouble) : () => {}
+  const works = (): Works => {
+    const passOver = runtime(log)
+    if (!passOver.ok) return { tools: byName(Object.values(brokenTools(passOver.problem, log))) }
+    const opened = openProject(passOver, { input, client, observed, files, log, tell: say, quit })
+    return { opened, tools: byName(toolsOf(opened)), hooks: createHooks(opened.engine, input) }
+  }
+  const state: { now: Works } = { now: works() }
   const asking = { client, elsewhere: home !== input, within: withinOf({ ...input, relative }) }
-
   const originates = originatesHere(files)
-  const hooks = opened && createHooks(opened.engine, input)
 
   return {
     originators: async (agents) => agents.filter(([name, mode]) => originates(name, mode)).map(([name]) => name),
     async execute(name: string, args: unknown, context: ToolContext): Promise<ToolResult> {
-      const tool = named.get(name)
+      const { opened, tools, hooks } = state.now
+      const tool = tools.get(name)
       if (!tool) return refusalText(noTool(name))
       const moved = await hooks?.before({ tool: name, sessionID: context.sessionID, callID: callOf(context) }, args)
       const answer = await tool.execute(moved ?? args, context)
@@ -111,8 +119,14 @@ export function createPlugin({ input, quit }: CoreInput): Core {
       await ended(observed, context)
       return answer
     },
-    hooks,
+    get hooks() {
+      return state.now.hooks
+    },
+    again() {
+      if (!state.now.opened) state.now = works()
+    },
     event(event: Event, stopped = false) {
+      const { opened } = state.now
       // Asked each time: a tree that was given back gets a new ear with its next child.
       const ear = earAt(input.directory)
       ear.hear(event)
@@ -128,7 +142,8 @@ export function createPlugin({ input, quit }: CoreInput): Core {
       }
     },
     dispose: async () => {
-      await opened?.close()
+      unlisten()
+      await state.now.opened?.close()
       silence(log)
     },
   }

@@ -37,6 +37,8 @@ export type Opening = {
   observed: Observed
   files: ConfigFiles
   log: Log
+  /** Shows the user a line, where one sits before it. */
+  tell(line: string): void
   /** Ends opencode. */
   quit(): void
 }
@@ -60,10 +62,10 @@ const below = ({ directory, worktree }: { directory: string; worktree: string })
 
 /** Takes part in a project: its host, its preferences, its flows, and what an earlier opencode left there. */
 export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper }, opening: Opening): Opened {
-  const { input, client, observed, files, log, quit } = opening
+  const { input, client, observed, files, log, tell, quit } = opening
   const home = homeOf(input.directory)
   const directory = home?.directory ?? input.directory
-  const auditFiles = keepAuditFiles({ engine, directory, files, log })
+  const auditFiles = keepAuditFiles({ engine, directory, files, log, tell })
   const own = home ? undefined : workspacesOf(engine, input)
   const closing = new AbortController()
   const above = home && engine.projects.get(directory)?.closing

@@ -12,6 +12,7 @@ import { tokens } from "./session/tokens"
 import { createTurns } from "./session/turns"
 import { STANDBY } from "./standby/name"
 import { sweepSurfaces } from "./surface"
+import { createTrouble, type Trouble } from "./trouble"
 
 export const clock: Clock = {
   now: () => Date.now(),
@@ -42,10 +43,19 @@ export { databasePath, globalConfigPath } from "./paths"
 export type Runtime = { ok: true; engine: Engine; keeper: Keeper } | { ok: false; problem: string }
 
 const opened = new Map<string, Runtime>()
+const troubles = new Map<string, Trouble>()
+
+/** What is wrong with the database of this process. */
+export function troubleHere(path = databasePath()): Trouble {
+  const known = troubles.get(path) ?? createTrouble(clock)
+  troubles.set(path, known)
+  return known
+}
 
 function open(path: string): Runtime {
   const made = createPassOver({
     path,
+    health: troubleHere(path),
     clock,
     ids,
     tokens,
@@ -74,7 +84,7 @@ export function silence(voice: Log) {
   voices.last = voice
 }
 
-/** The engine of this process, shared by all the projects that it has open. */
+/** The engine of this process, shared by all the projects that it has open. What could not be opened is tried again. */
 export function runtime(voice: Log): Runtime {
   voices.open.add(voice)
   const path = databasePath()

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test"
-import { existsSync, readFileSync, readdirSync } from "node:fs"
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { keepAuditFiles } from "../src/audit-files"
+import type { Written } from "../src/pass-over/domain/config"
+import { PassOverError } from "../src/pass-over/domain/errors"
 import { VERDICT, outcomeOf, started } from "./pass-over/support/drive"
 import { createEngineWorld } from "./pass-over/support/engine"
 import { createFolder } from "./pass-over/support/folder"
@@ -25,11 +27,13 @@ async function scene() {
   const world = createEngineWorld()
   const directory = folder.at("")
   const warned: string[] = []
+  const told: string[] = []
   const options = {
     engine: world.engine,
     directory,
-    files: { read: () => [] },
+    files: { read: (): Written[] => [] },
     log: (_level: string, message: string) => void warned.push(message),
+    tell: (line: string) => void told.push(line),
   }
   world.project.directory = directory
   const keeping = keepAuditFiles(options)
@@ -45,6 +49,7 @@ async function scene() {
     keeping,
     options,
     warned,
+    told,
     [Symbol.dispose]: () => (world[Symbol.dispose](), folder[Symbol.dispose]()),
   }
 }
@@ -79,4 +84,65 @@ test("what an opencode that was killed had not written comes with the next one",
   await settle()
   expect(lines(it.directory).length).toBeGreaterThan(2)
   expect(it.warned).toEqual([])
+})
+
+const inTheWay = (directory: string) => join(directory, ".opencode")
+
+test("a folder that cannot be written is told once, and its files catch up when it can be", async () => {
+  using it = await scene()
+  const { clock, engine } = it.world
+  // Nobody, not even root, makes a folder in a file.
+  writeFileSync(inTheWay(it.directory), "")
+  await clock.advance(500)
+  await outcomeOf(it.world, await started(it.world))
+  await clock.advance(60_000)
+  expect(it.warned.length).toBeGreaterThan(1)
+  expect(it.told).toEqual([
+    expect.stringMatching(
+      /^Pass Over cannot write the log files of this project in \/.*\.opencode\/pass-over-logs: something else is in its place \((ENOTDIR|EEXIST)\)\. Nothing is lost: the database has every line, and the files catch up as soon as they can be written\. If they are not wanted, set audit\.log_all_passes to false in pass-over\.json\.$/,
+    ),
+  ])
+
+  rmSync(inTheWay(it.directory))
+  await clock.advance(60_000)
+  expect(lines(it.directory)).toHaveLength((await engine.store.audit({ session_id: "ses_root", limit: 100 })).length)
+  expect(it.told).toHaveLength(1)
+  expect(clock.pending).toBe(0)
+})
+
+test("what a project that is closed could not write is not tried for ever", async () => {
+  using it = await scene()
+  writeFileSync(inTheWay(it.directory), "")
+  await it.keeping.close()
+  await it.world.clock.advance(600_000)
+  expect(it.warned).toHaveLength(1)
+})
+
+test("lines wait for a configuration that can be read", async () => {
+  using it = await scene()
+  const { clock } = it.world
+  const { read } = it.options.files
+  it.options.files.read = () => {
+    throw new Error("a comma is missing here")
+  }
+  await clock.advance(500)
+  expect(lines(it.directory)).toEqual([])
+  it.options.files.read = read
+  await clock.advance(60_000)
+  expect(lines(it.directory).length).toBeGreaterThan(2)
+  // Of a file that is not in order, whoever reads it tells.
+  expect(it.told).toEqual([])
+})
+
+test("a database that cannot be written tells of itself", async () => {
+  using it = await scene()
+  const { clock, engine } = it.world
+  const { flushAudit } = engine.store
+  const context = { database: "pass-over.db" }
+  engine.store.flushAudit = async () => Promise.reject(new PassOverError("E014", "the disk is full", { context }))
+  await clock.advance(500)
+  expect([it.warned, it.told]).toEqual([["the audit log could not be written"], []])
+  engine.store.flushAudit = flushAudit
+  await clock.advance(60_000)
+  expect(lines(it.directory).length).toBeGreaterThan(2)
 })

@@ -153,3 +153,30 @@ test("so has one whose opencode has closed its project, and goes on with another
   expect(await comes(() => world.host.children.length === 1)).toBe(true)
   expect((await world.engine.store.find(waiting.pass.id))?.owner_id).toBe(world.engine.owner_id)
 })
+
+test("whoever could not come into the list of owners comes into it with a later beat, and the log is not filled meanwhile", async () => {
+  using folder = createFolder()
+  using world = createEngineWorld({ path: folder.at("some.db") })
+  const { store } = world.engine
+  const { enter } = store
+  let tries = 0
+  store.enter = async () => {
+    tries += 1
+    throw new Error("the disk is full")
+  }
+  const keeper = keep(world.engine, 20)
+  using _ = { [Symbol.dispose]: () => void keeper.leave() }
+  await keeper.recovered
+  expect(await comes(() => tries > 3)).toBe(true)
+  expect(await store.owners()).toEqual([])
+  expect(world.logged.map(({ message }) => message)).toEqual([
+    "entering the list of owners failed",
+    "the heartbeat failed",
+  ])
+
+  store.enter = enter
+  const there = async () => (await store.owners()).some(({ owner_id }) => owner_id === world.engine.owner_id)
+  const end = performance.now() + 5_000
+  while (!(await there()) && performance.now() < end) await Bun.sleep(10)
+  expect(await there()).toBe(true)
+})

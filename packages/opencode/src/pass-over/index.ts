@@ -5,6 +5,7 @@ import { createAudit, type AuditOptions } from "./store/audit"
 import { openDatabase } from "./store/open"
 import { createStore } from "./store/store"
 import { openTree } from "./store/tree/tree"
+import type { Health } from "./store/write"
 import { hasher, sha256Bytes } from "./store/tree/hash"
 
 export type PassOverOptions = Omit<EngineDeps, "store" | "files"> & {
@@ -12,15 +13,21 @@ export type PassOverOptions = Omit<EngineDeps, "store" | "files"> & {
   run?: FilePort["run"]
   /** The database file; ":memory:" for one that nobody keeps. */
   path: string
+  /** Hears how it goes with it. */
+  health?: Health | undefined
 }
 
 export type PassOver = { ok: true; engine: Engine } | { ok: false; problem: string }
 
 /** The one place where the store and the service meet. A database that cannot be used is a sentence, not an error. */
-export function createPassOver({ path, run, ...deps }: PassOverOptions): PassOver {
+export function createPassOver({ path, run, health, ...deps }: PassOverOptions): PassOver {
   const opened = openDatabase(path)
-  if (!opened.ok) return opened
-  return { ok: true, engine: createEngine({ ...deps, store: createStore(opened, path), files: filesWith(run) }) }
+  if (!opened.ok) {
+    health?.ill(opened.problem)
+    return opened
+  }
+  const store = createStore(opened, path, health)
+  return { ok: true, engine: createEngine({ ...deps, store, files: filesWith(run) }) }
 }
 
 const NO_RUN: FilePort["run"] = async () => ({

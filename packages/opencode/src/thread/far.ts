@@ -11,15 +11,16 @@ import { wire, type Context, type Far, type Near, type Opening, type Question } 
 
 declare const self: Worker
 
+type Here = Core & { again(): void }
 type Running = { instance: number; abort: AbortController }
 
-const cores = new Map<number, Core>()
+const cores = new Map<number, Here>()
 const calls = new Map<number, Running>()
 // How many still need the way to the user that each of these calls has.
 const borrowed = new Map<number, number>()
 let closed: Closed | undefined
 
-function coreOf(instance: number): Core {
+function coreOf(instance: number): Here {
   const core = cores.get(instance)
   if (!core) throw new Error("this project is closed")
   return core
@@ -83,10 +84,14 @@ const far: Far = {
   open(opening) {
     for (const owner of opening.buried) bury(owner)
     if (opening.home) enterTree(opening.directory, opening.home)
-    const core = createPlugin({
-      input: inputOf(opening) as unknown as Parameters<typeof createPlugin>[0]["input"],
-      quit: () => void near.quit.asEvent(),
-    })
+    const known = cores.get(opening.instance)
+    known?.again()
+    const core =
+      known ??
+      createPlugin({
+        input: inputOf(opening) as unknown as Parameters<typeof createPlugin>[0]["input"],
+        quit: () => void near.quit.asEvent(),
+      })
     cores.set(opening.instance, core)
     return { hooks: core.hooks !== undefined, owners: owners() }
   },

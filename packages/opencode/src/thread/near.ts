@@ -109,6 +109,8 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
   const sieve = createSieve()
   const returns = createReturns()
   const stop = (id: string) => input.client.session.abort({ path: { id } })
+  const around = createHooks({ thread, instance, sieve })
+  const state: { hooks?: CoreHooks } = {}
   const opening: Opening = {
     instance,
     directory: input.directory,
@@ -119,11 +121,17 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
     buried: thread.buried,
     home: homeOf(input.directory),
   }
-  const { hooks, owners } = await far.open(opening).catch((error: unknown) => {
+
+  async function open() {
+    const { hooks, owners } = await far.open(opening)
+    thread.owners = owners
+    if (hooks) state.hooks = around
+  }
+
+  await open().catch((error: unknown) => {
     leave(desk, instance)
     throw error
   })
-  thread.owners = owners
 
   /** Its children have nobody any more. Whoever comes next reads what they have left, so they stop before that. */
   async function orphaned(why: string): Promise<string> {
@@ -135,6 +143,8 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
   return {
     originators: (agents) => far.originators(instance, agents),
     async execute(name, args, context) {
+      // The disk that was full may have room by now.
+      if (!state.hooks) await open()
       const call = (count.calls += 1)
       const { abort } = context
       const onAbort = () => spoken(far.abort.asEvent(call))
@@ -150,7 +160,9 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
         abort.removeEventListener("abort", onAbort)
       }
     },
-    hooks: hooks ? createHooks({ thread, instance, sieve }) : undefined,
+    get hooks() {
+      return state.hooks
+    },
     event(event) {
       const done = returns.endedBy(event)
       if (done !== undefined) spoken(stop(done))

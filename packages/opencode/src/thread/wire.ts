@@ -41,7 +41,10 @@ export type Question = { permission: string; patterns: string[]; always: string[
 
 /** The engine's thread, as opencode's sees it. */
 export type Far = {
-  /** Tells whether there is an engine behind it: without one there is nothing to do around tool calls. */
+  /**
+   * Tells whether there is an engine behind it: without one there is nothing to do around tool calls. Where there was none
+   * it is tried again.
+   */
   open(opening: Opening): { hooks: boolean; owners: string[] }
   close(instance: number): Promise<void>
   originators(instance: number, agents: readonly (readonly [string, Mode])[]): Promise<string[]>

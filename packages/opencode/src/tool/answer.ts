@@ -1,6 +1,6 @@
 import type { ToolContext, ToolResult } from "@opencode-ai/plugin"
 import { z } from "zod"
-import { PassOverError, PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import { PassOverError, PassOverErrorCode, refuse, toRefusal, type Refusal } from "../pass-over/domain/errors"
 import type { Log } from "../pass-over/service/port"
 import { refusalText } from "./refusal-text"
 
@@ -67,9 +67,7 @@ export function tool<S extends z.ZodType>(spec: ToolSpec<S>, log: Log): Tool {
 }
 
 function trouble(name: string, error: unknown, log: Log): Refusal {
-  if (error instanceof PassOverError) {
-    return { code: error.code, message: error.message, suggestion: error.suggestedAction, detail: error.context }
-  }
+  if (error instanceof PassOverError) return toRefusal(error)
   log("error", `${name} failed`, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   return refuse(PassOverErrorCode.SUBAGENT_CRASHED, `Something went wrong in ${name} itself: ${String(error)}.`, {
     suggestion: "Do this part yourself; the details are in opencode's log.",

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { PassOverErrorCode, refuse } from "../pass-over/domain/errors"
+import { PassOverErrorCode, refuse, TELL } from "../pass-over/domain/errors"
 import type { Log } from "../pass-over/service/port"
 import { tool, type Tool } from "./answer"
 
@@ -13,10 +13,7 @@ export const brokenTools = (problem: string, log: Log): Record<string, Tool> =>
           name,
           description: "Not available in this session.",
           schema: z.unknown(),
-          run: async () =>
-            refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, problem, {
-              suggestion: "Do this part of the work yourself, and tell the user this sentence.",
-            }),
+          run: async () => refuse(PassOverErrorCode.RESOURCE_EXHAUSTED, problem, { suggestion: TELL }),
         },
         log,
       ),

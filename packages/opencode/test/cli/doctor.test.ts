@@ -3,6 +3,8 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path"
 import type { Finding } from "../../src/cli/doctor/finding"
 import { EXIT } from "../../src/cli/exit"
+import { migrate } from "../../src/pass-over/store/migrate"
+import { MIGRATIONS } from "../../src/pass-over/store/migration.gen"
 import { openStore } from "../pass-over/support/database"
 import { accepted, createWorld } from "../pass-over/support/world"
 import { createHome, NOW, type Home } from "./support"
@@ -109,6 +111,16 @@ describe("doctor", () => {
       "database",
       /cannot be read \(SQLITE_NOTADB/,
       /audit restore/,
+    ],
+    [
+      "a database that a newer version has changed",
+      (home) => {
+        using database = openStore(home.database)
+        migrate(database.client, [...MIGRATIONS, { tag: "9999_later", statements: [] }])
+      },
+      "database",
+      /was changed by a newer Pass Over; this one only reads it/,
+      /opencode plugin opencode-pass-over@VERSION --force, with the version/,
     ],
     [
       "a database that others can read",

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test"
-import { mkdirSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
 import type { PluginInput, ToolContext } from "@opencode-ai/plugin"
 import type { Event } from "@opencode-ai/sdk/v2"
@@ -69,6 +69,37 @@ test("a thread that ends is told of once; the next call has another, which knows
   await until("the place of the first", async () =>
     (await store.owners()).some((each) => each.owner_id === owner) ? undefined : true,
   )
+  await door.dispose()
+})
+
+test("a database that could not be opened is opened with the next call once it can be, and was told of once", async () => {
+  process.env.PASS_OVER_DB = folder.at("later/pass-over.db")
+  // Nobody, not even root, makes a folder in a file.
+  writeFileSync(folder.at("later"), "")
+  const toasts: string[] = []
+  /** opencode, as it is reached where it listens nowhere. */
+  async function opencode(request: Request) {
+    const body = await request.text()
+    if (request.url.includes("/tui/show-toast")) toasts.push((JSON.parse(body) as { message: string }).message)
+    return Response.json(true)
+  }
+  const client = { _client: { getConfig: () => ({ baseUrl: "http://localhost:4096", fetch: opencode }) } }
+  const directory = folder.at("project")
+  const input = { client, directory, worktree: directory, serverUrl: new URL("http://localhost:4096/") }
+  const door = createDoor(input as unknown as PluginInput)
+  const context = { sessionID: "ses_1", messageID: "msg_1", agent: "alice", abort: new AbortController().signal }
+  const call = () => door.tools["pass_over_read"]?.execute({}, context as unknown as ToolContext)
+  const problem = `Pass Over cannot use its database ${folder.at("later/pass-over.db")}: something else is in its place`
+  expect(await call()).toContain(problem)
+  expect(await call()).toContain(problem)
+  expect(await door.hooks()).toBeUndefined()
+
+  rmSync(folder.at("later"))
+  expect(JSON.stringify(await call())).not.toContain(problem)
+  expect(await door.hooks()).toBeDefined()
+  expect(engineThread().owners).toHaveLength(1)
+  await Bun.sleep(1_500)
+  expect(toasts).toEqual([expect.stringContaining(problem)])
   await door.dispose()
 })
 

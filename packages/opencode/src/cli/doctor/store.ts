@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statfsSync } from "node:fs"
 import { dirname } from "node:path"
 import { readable } from "../../pass-over/domain/time"
 import { checkDatabase } from "../../pass-over/store/check"
+import { UPDATE } from "../../pass-over/store/write"
 import { databasePath } from "../../paths"
 import { fail, ok, warn, type Check, type Finding } from "./finding"
 
@@ -35,6 +36,7 @@ export const database: Check = ({ now }) => {
         ]
   }
   if (found.state === "busy") return [warn("database", `${path} is held by another process.`, "Try again in a moment.")]
+  if (found.state === "barred") return [fail("database", found.message, found.advice)]
   if (found.state === "broken") {
     return [
       fail(
@@ -55,13 +57,7 @@ export const database: Check = ({ now }) => {
     )
   }
   if (found.newer)
-    findings.push(
-      fail(
-        "database",
-        `${path} was changed by a newer Pass Over; this one only reads it.`,
-        "Update opencode-pass-over in every project.",
-      ),
-    )
+    findings.push(fail("database", `${path} was changed by a newer Pass Over; this one only reads it.`, UPDATE))
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
     findings.push(
       warn(

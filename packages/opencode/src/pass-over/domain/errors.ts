@@ -204,6 +204,23 @@ export const toError = (refusal: Refusal) =>
 export const meaning = (code: string | null): Pick<ErrorEntry, "user" | "action"> | undefined =>
   code !== null && code in ERRORS ? ERRORS[code as PassOverErrorCode] : undefined
 
+/** Whether it is the database that could not be used: nothing but the user can help, and anything of ours may say so. */
+export const ofDatabase = (error: unknown): error is PassOverError =>
+  error instanceof PassOverError && "database" in error.context
+
+/** What is wrong, and what to do about it, in one line. */
+export const told = ({ message, suggestedAction }: PassOverError) => `${message} ${suggestedAction}`
+
+/** What an agent does where only the user can help: one that is told to free some space may begin to delete. */
+export const TELL = "Do this part of the work yourself, and tell the user this sentence."
+
+/** What an agent is told of an error. */
+export function toRefusal(error: PassOverError): Refusal {
+  const { code, message, suggestedAction, context: detail } = error
+  if (ofDatabase(error)) return refuse(code, told(error), { suggestion: TELL, detail })
+  return refuse(code, message, { suggestion: suggestedAction, detail })
+}
+
 /** Guide 7.3: the words for a user, never the internals. */
 export const userFacingErrorMessage = (error: unknown) =>
   error instanceof PassOverError ? ERRORS[error.code].user : "Unexpected error. Please try again."

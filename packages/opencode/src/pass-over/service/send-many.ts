@@ -1,5 +1,5 @@
 import { nthCall } from "../domain/call"
-import { PassOverErrorCode, refuse, sentence, type Refusal } from "../domain/errors"
+import { PassOverError, PassOverErrorCode, refuse, sentence, toRefusal, type Refusal } from "../domain/errors"
 import type { Pass } from "../domain/pass"
 import { send, type Sent } from "./api-send"
 import { createBoard } from "./board"
@@ -42,7 +42,10 @@ export async function sendMany(
     const call_id = caller.call_id === null ? null : nthCall(caller.call_id, at + 1)
     return send(engine, { ...project, host: board.of(at) }, { ...caller, call_id }, ask).catch((error: unknown) => ({
       ok: false as const,
-      refusal: refuse(PassOverErrorCode.SUBAGENT_CRASHED, `This pass could not be made: ${String(error)}.`),
+      refusal:
+        error instanceof PassOverError
+          ? toRefusal(error)
+          : refuse(PassOverErrorCode.SUBAGENT_CRASHED, `This pass could not be made: ${String(error)}.`),
       pass_over_id: "",
     }))
   }

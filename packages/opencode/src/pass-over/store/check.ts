@@ -3,13 +3,15 @@ import { statSync } from "node:fs"
 import { drizzle } from "drizzle-orm/bun-sqlite"
 import { PassOverError } from "../domain/errors"
 import { outgrown } from "./migrate"
-import { busy, codeOf } from "./open"
+import { busy, codeOf, unwritable } from "./open"
 import { storedPreferences } from "./preference"
 
 export type DatabaseCheck =
   | { state: "absent" }
   | { state: "broken"; problem: string }
   | { state: "busy" }
+  /** It cannot be written; on a read-only disk SQLite does not even read it. */
+  | { state: "barred"; message: string; advice: string }
   | {
       state: "ok"
       newer: boolean
@@ -74,6 +76,8 @@ export function checkStored(path: string, directory: string): string | undefined
 export function checkDatabase(path: string): DatabaseCheck {
   try {
     if (!statSync(path, { throwIfNoEntry: false })) return { state: "absent" }
+    const barred = unwritable(path)
+    if (barred) return { state: "barred", ...barred }
     const client = new Database(path, { readonly: true })
     try {
       client.run("PRAGMA busy_timeout = 500")

@@ -57,6 +57,12 @@ export type ConfigOptions = {
   warn: (message: string) => void
 }
 
+const NO_WORK = "Until it is corrected no work is passed on; opencode itself works as before."
+const HOLDS_ON = "Until it is corrected, what held before holds on."
+
+// Many end with what was meant: "did you mean `defaults`?"
+const stopped = (text: string) => (/[.?!]$/.test(text) ? text : `${text}.`)
+
 /** The two preferences files of a project, read again whenever they change, after what the environment says. */
 export function createConfigFiles(options: ConfigOptions): ConfigFiles {
   const known = new Map<string, Read>()
@@ -65,10 +71,7 @@ export function createConfigFiles(options: ConfigOptions): ConfigFiles {
     const before = known.get(path)
     if (before?.stamp === stamp) return before
     const now = stamp === ABSENT ? { stamp, good: {} } : read(path, { stamp, parse, before })
-    if (now.error)
-      options.warn(
-        `${now.error.message}; ${before?.good ? "what held before holds on" : "no pass is made until it is corrected"}.`,
-      )
+    if (now.error) options.warn(`${stopped(now.error.message)} ${before?.good ? HOLDS_ON : NO_WORK}`)
     known.set(path, now)
     return now
   }

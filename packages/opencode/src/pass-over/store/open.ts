@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite"
-import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from "node:fs"
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { migrate } from "./migrate"
 
@@ -15,31 +15,87 @@ const BUSY = /SQLITE_(BUSY|LOCKED)|database (table )?is locked/
 /** Somebody else holds the database just now. */
 export const busy = (error: unknown) => BUSY.test(codeOf(error))
 
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+const ELSEWHERE = "set the environment variable PASS_OVER_DB to a file elsewhere and start opencode again"
+
+type Reason = { reason: string; advice: string }
+
 // Only the code decides, where there is one: a message may hold the user's own path.
-const HINTS: readonly [RegExp, string][] = [
+const REASONS: readonly [RegExp, Reason][] = [
   [
     /CORRUPT|NOTADB|malformed/,
-    "the file is damaged or no database; move it away, and a new one is made at the next start",
+    {
+      reason: "the file is damaged, or is no database",
+      advice:
+        "Move it away and start opencode again: a new one is made, and pass-over audit restore brings the history back",
+    },
   ],
+  [/EROFS/, { reason: "its disk is read-only", advice: `Make the disk writable again, or ${ELSEWHERE}` }],
   [
-    /READONLY|CANTOPEN|EACCES|EPERM|EROFS/,
-    "the file or its folder cannot be written; make it writable, or set PASS_OVER_DB to another place",
+    /READONLY|CANTOPEN|EACCES|EPERM/,
+    { reason: "the file or its folder may not be written", advice: `Make both writable, or ${ELSEWHERE}` },
   ],
-  [/FULL|ENOSPC|EDQUOT/, "the disk is full; free some space"],
-  [/BUSY|LOCKED/, "another process holds it; try again in a moment"],
-  [/EEXIST|ENOTDIR|EISDIR/, "something else is in its place; set PASS_OVER_DB to another place"],
+  [/FULL|ENOSPC|EDQUOT/, { reason: "the disk is full", advice: "Free some space" }],
+  [/BUSY|LOCKED/, { reason: "another process holds it", advice: "Try again in a moment" }],
+  [/EEXIST|ENOTDIR|EISDIR/, { reason: "something else is in its place", advice: capital(ELSEWHERE) }],
+  // The disk was taken out and put back, or it breaks: what is open here stays of no use.
+  [
+    /IOERR/,
+    {
+      reason: "the disk could not be read or written",
+      advice: `Start opencode again; if that does not help, look after the disk, or ${ELSEWHERE}`,
+    },
+  ],
+  [/ENOENT/, { reason: "its folder cannot be made", advice: capital(ELSEWHERE) }],
 ]
 
-const hint = (error: unknown) => {
-  const code = error instanceof Error && "code" in error ? String(error.code) : codeOf(error)
-  return (
-    HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? "set PASS_OVER_DB to another place, or run pass-over doctor"
-  )
+// Of these SQLite does not tell what the system has said to it.
+const VAGUE = /SQLITE_(IOERR|CANTOPEN|READONLY)/
+const TELLING = /^(EROFS|EACCES|EPERM|ENOSPC)$/
+// SQLite adds to its files in steps of this size.
+const LEAST_FREE = 32 * 1024
+
+/** What the system says to whoever would write there. Nothing is written. */
+function barred(path: string): string | undefined {
+  try {
+    for (const each of [path, dirname(path)]) accessSync(each, constants.W_OK)
+    // A disk that has turned read-only under whoever writes there says so to no less. There are no locks on this one.
+    const log = `${path}-wal`
+    if (existsSync(log)) closeSync(openSync(log, "r+"))
+    const { bavail, bsize } = statfsSync(dirname(path))
+    return bavail * bsize < LEAST_FREE ? "ENOSPC" : undefined
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : ""
+    return TELLING.test(code) ? code : undefined
+  }
 }
 
-export const describe = (path: string, error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error)
-  return `Pass Over cannot use its database ${path} (${message}): ${hint(error)}.`
+type Why = { message: string; advice: string }
+
+/** What is wrong with the database, and what to do about it, for somebody who has never heard of it. */
+export function whyNot(path: string, error: unknown): Why {
+  const said = error instanceof Error && "code" in error ? String(error.code) : ""
+  const code = (VAGUE.test(said) && barred(path)) || said
+  const known = REASONS.find(([pattern]) => pattern.test(code || codeOf(error)))?.[1]
+  const { reason, advice } = known ?? {
+    reason: error instanceof Error ? error.message : String(error),
+    advice: `${capital(ELSEWHERE)}; pass-over doctor says more`,
+  }
+  const named = code ? ` (${code})` : ""
+  return { message: `Pass Over cannot use its database ${path}: ${reason}${named}.`, advice: `${advice}.` }
+}
+
+/** The same in one line. */
+export function describe(path: string, error: unknown): string {
+  const { message, advice } = whyNot(path, error)
+  return `${message} ${advice}`
+}
+
+/** Why a database cannot be written, where that can be seen without writing; how full its disk is, is another question. */
+export function unwritable(path: string): Why | undefined {
+  const code = barred(path)
+  return code === undefined || code === "ENOSPC" ? undefined : whyNot(path, Object.assign(new Error(code), { code }))
 }
 
 // FULL keeps what was acknowledged through a power cut; `write.ts` says what needs it. busy_timeout blocks the event

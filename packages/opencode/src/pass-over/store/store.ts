@@ -1,5 +1,6 @@
 import { drizzle } from "drizzle-orm/bun-sqlite"
 import type { AuditQueryInput } from "../domain/audit-query"
+import { told } from "../domain/errors"
 import { redactDeep } from "../domain/secret"
 import type { Store } from "../service/port"
 import { createAuditQuery } from "./audit-query"
@@ -24,10 +25,10 @@ import { createRetention } from "./retention"
 import { createSlots, createSlotStatements } from "./slot"
 import { createStarts } from "./start"
 import { createStatements, type Base } from "./statement"
-import { createWriter, storeError } from "./write"
+import { broken, createWriter, storeError, tooOld, UNHEARD, type Health } from "./write"
 
 /** The store over a database that could be opened. */
-export function createStore(opened: Extract<Opened, { ok: true }>, path: string): Store {
+export function createStore(opened: Extract<Opened, { ok: true }>, path: string, health: Health = UNHEARD): Store {
   const { client } = opened
   const db = drizzle({ client })
   const vault = createVault(db, path)
@@ -36,7 +37,7 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
     contents: createContents(vault),
     run: createStatements(db),
     slots: createSlotStatements(db),
-    ...createWriter(client, path),
+    ...createWriter(client, path, health),
   }
   const queryAudit = createAuditQuery(client, createAuditSearch(client, path))
   const version = client.query<{ data_version: number }, []>("PRAGMA data_version")
@@ -60,7 +61,8 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
     ...createChanges(base),
     ...createRetention(base),
   }
-  return { ...guarded(store, path), close: () => client.close() }
+  if (opened.newer) health.ill(told(tooOld(path)))
+  return { ...guarded(store, path, health), close: () => client.close() }
 }
 
 /**
@@ -71,14 +73,20 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string)
  * bytes. A file_modification artifact whose body had a secret is kept under the hash of its text with the mark, and
  * nothing may ever be applied from such a text (`isRedacted`), only from the blob of its change.
  */
-function guarded<T extends Record<string, (...args: never[]) => Promise<unknown>>>(methods: T, path: string): T {
+function guarded<T extends Record<string, (...args: never[]) => Promise<unknown>>>(
+  methods: T,
+  path: string,
+  { ill }: Health,
+): T {
   const wrap =
     (method: (...args: never[]) => Promise<unknown>) =>
     async (...args: never[]) => {
       try {
         return await method(...redactDeep(args))
       } catch (error) {
-        throw storeError(error, path)
+        const meant = storeError(error, path)
+        if (broken(meant)) ill(told(meant))
+        throw meant
       }
     }
   return Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, wrap(method)])) as T

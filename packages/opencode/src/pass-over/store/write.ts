@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite"
 import { closeSync, fsyncSync, openSync } from "node:fs"
-import { PassOverError, PassOverErrorCode } from "../domain/errors"
+import { ofDatabase, PassOverError, PassOverErrorCode } from "../domain/errors"
 import { outgrown } from "./migrate"
-import { busy, codeOf, describe } from "./open"
+import { busy, codeOf, whyNot } from "./open"
 
 const DISK = /SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|NOMEM)/
 
@@ -28,11 +28,20 @@ export type Writer = {
   toDisk(): void
 }
 
-const tooOld = (path: string) =>
+/** Hears how it goes with the database: what is wrong with it as a sentence for its user, and that it was written. */
+export type Health = { ill(sentence: string): void; well(): void }
+
+export const UNHEARD: Health = { ill: () => {}, well: () => {} }
+
+/** How to update. Without a version opencode keeps the one that it has, even where it is told to replace it. */
+export const UPDATE =
+  "To update: opencode plugin opencode-pass-over@VERSION --force, with the version that npm view opencode-pass-over version prints; then start opencode again."
+
+export const tooOld = (path: string) =>
   new PassOverError(
     PassOverErrorCode.RESOURCE_EXHAUSTED,
-    `The database ${path} was made by a newer version of Pass Over and is only read here.`,
-    { recoverable: false, suggestedAction: "Update opencode-pass-over in this project." },
+    `The database ${path} was changed by a newer Pass Over. This older one only reads it, so it passes no work on.`,
+    { recoverable: false, suggestedAction: UPDATE, context: { database: path } },
   )
 
 // With NORMAL a commit is in the log and not yet on the disk. It is a setting of the connection and not of a transaction;
@@ -43,7 +52,7 @@ const LEVELS = { write: "PRAGMA synchronous = FULL", soon: "PRAGMA synchronous =
  * Transactions take the write lock at their beginning: one that reads first and wants to write later is refused at once
  * when somebody else wrote in between, whatever the timeout.
  */
-export function createWriter(client: Database, path: string): Writer {
+export function createWriter(client: Database, path: string, { well }: Pick<Health, "well"> = UNHEARD): Writer {
   const [begin, commit, rollback] = [client.query("BEGIN IMMEDIATE"), client.query("COMMIT"), client.query("ROLLBACK")]
   const version = client.query<{ data_version: number }, []>("PRAGMA data_version")
   let known: number | undefined
@@ -80,6 +89,7 @@ export function createWriter(client: Database, path: string): Writer {
           begin.run()
           const result = guarded()
           commit.run()
+          well()
           return result
         } catch (error) {
           undo()
@@ -89,22 +99,37 @@ export function createWriter(client: Database, path: string): Writer {
         await Bun.sleep(pause * (0.5 + Math.random()))
       }
     }
-  return { write: run("write"), soon: run("soon"), toDisk: () => (logged ? bringToDisk(`${path}-wal`) : undefined) }
+  return { write: run("write"), soon: run("soon"), toDisk: () => (logged ? bringToDisk(path) : undefined) }
 }
 
 // SQLite has no word for it: a transaction without a change in it waits for no disk.
 function bringToDisk(path: string) {
-  const file = openSync(path, "r+")
   try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
+    const file = openSync(`${path}-wal`, "r+")
+    try {
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    throw unusable(error, path)
   }
+}
+
+function unusable(error: unknown, path: string) {
+  const { message, advice } = whyNot(path, error)
+  return new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, message, {
+    suggestedAction: advice,
+    context: { database: path },
+    cause: error,
+  })
 }
 
 /** What went wrong with the disk or the database is E014 with a sentence; a mistake of ours stays what it is. */
 export function storeError(error: unknown, path: string): unknown {
   if (error instanceof PassOverError) return error
-  if (!DISK.test(codeOf(error)) && !busy(error)) return error
-  return new PassOverError(PassOverErrorCode.RESOURCE_EXHAUSTED, describe(path, error), { cause: error })
+  return DISK.test(codeOf(error)) || busy(error) ? unusable(error, path) : error
 }
+
+/** Whether more has to happen than that another process lets go of it. */
+export const broken = (error: unknown): error is PassOverError => ofDatabase(error) && !busy(error.cause)

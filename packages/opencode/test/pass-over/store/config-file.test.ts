@@ -287,7 +287,9 @@ describe("the preferences files of a project", () => {
 
     put(project, `{\n  "speed": 1 }`)
     expect([read(), read(), read()]).toEqual([2_000, 2_000, 2_000])
-    expect(warnings).toEqual([`${project}:2:3 speed: unknown setting "speed"; what held before holds on.`])
+    expect(warnings).toEqual([
+      `${project}:2:3 speed: unknown setting "speed". Until it is corrected, what held before holds on.`,
+    ])
 
     put(project, `{\n\n  "size": 1 }`)
     expect([read(), read()]).toEqual([2_000, 2_000])
@@ -308,7 +310,7 @@ describe("the preferences files of a project", () => {
     expect(error.message).toStartWith(`${global}:2:5 defaults.timeout_ms: `)
     expect(thrown(() => config.read()).message).toBe(error.message)
     expect(warnings).toHaveLength(1)
-    expect(warnings[0]).toEndWith("no pass is made until it is corrected.")
+    expect(warnings[0]).toEndWith(" Until it is corrected no work is passed on; opencode itself works as before.")
     put(global, good(1_000))
     expect(config.read()[1]?.preferences).toEqual({ defaults: { timeout_ms: 1_000 } })
   })
@@ -334,7 +336,9 @@ describe("the preferences files of a project", () => {
 
     const broken = open(`{ "speed": 1 }`)
     for (let time = 0; time < 3; time += 1) expect(thrown(() => broken.read()).code).toBe("E030")
-    expect(warnings).toEqual(['VARIABLE:1:3 speed: unknown setting "speed"; no pass is made until it is corrected.'])
+    expect(warnings).toEqual([
+      'VARIABLE:1:3 speed: unknown setting "speed". Until it is corrected no work is passed on; opencode itself works as before.',
+    ])
   })
 
   test("that were taken away while broken are files that are not there", () => {

@@ -15,10 +15,12 @@ import { join } from "node:path"
 import { PassOverError } from "../../../src/pass-over/domain/errors"
 import type { Pass } from "../../../src/pass-over/domain/pass"
 import type { Store } from "../../../src/pass-over/service/port"
+import { checkDatabase } from "../../../src/pass-over/store/check"
 import { openDatabase } from "../../../src/pass-over/store/open"
 import { createStore } from "../../../src/pass-over/store/store"
 import { brokenAt } from "../support/chain"
 import { connect, openStore } from "../support/database"
+import { createDisk, missing } from "../support/disk"
 import { createFolder } from "../support/folder"
 import { runChild } from "../support/process"
 import { accepted, createWorld } from "../support/world"
@@ -77,8 +79,8 @@ describe("a disk that is full", () => {
     for (const operation of [() => store.open(input), () => store.settle(ending)]) {
       const error = await failure(operation())
       expect(error).toMatchObject({ code: "E014", recoverable: true })
-      expect(error.message).toStartWith(`Pass Over cannot use its database ${path} (`)
-      expect(error.message).toEndWith(": the disk is full; free some space.")
+      expect(error.message).toBe(`Pass Over cannot use its database ${path}: the disk is full (SQLITE_FULL).`)
+      expect(error.suggestedAction).toBe("Free some space.")
     }
     expect([await traces(store, running), await traces(store, input.pass)]).toEqual(before)
 
@@ -104,7 +106,10 @@ describe("a disk that is full", () => {
 })
 
 describe("a place that cannot be written", () => {
-  const hint = "the file or its folder cannot be written; make it writable, or set PASS_OVER_DB to another place."
+  const barred = (path: string, code: string) =>
+    `Pass Over cannot use its database ${path}: the file or its folder may not be written (${code}).`
+  const hint =
+    "Make both writable, or set the environment variable PASS_OVER_DB to a file elsewhere and start opencode again."
 
   const refusedTo = async (path: string) => {
     const child = await runChild(fixture("unprivileged.ts"), [path])
@@ -118,8 +123,7 @@ describe("a place that cannot be written", () => {
     mkdirSync(folder.at("locked"))
     chmodSync(folder.path, 0o755)
     chmodSync(folder.at("locked"), 0o555)
-    expect(await refusedTo(path)).toEqual({ ok: false, problem: expect.stringContaining(`${path} (`) })
-    expect((await refusedTo(path)).problem).toEndWith(hint)
+    expect(await refusedTo(path)).toEqual({ ok: false, problem: `${barred(path, "EACCES")} ${hint}` })
     chmodSync(folder.at("locked"), 0o755)
   })
 
@@ -129,7 +133,19 @@ describe("a place that cannot be written", () => {
     openStore(path)[Symbol.dispose]()
     chmodSync(path, 0o444)
     chmodSync(folder.path, 0o777)
-    expect((await refusedTo(path)).problem).toEndWith(hint)
+    expect(await refusedTo(path)).toEqual({ ok: false, problem: `${barred(path, "EACCES")} ${hint}` })
+  })
+
+  const noDisk = missing(() => createDisk("64k"))
+  test.skipIf(noDisk !== "")(`is told of a disk that is read-only, also where it is only looked at${noDisk}`, () => {
+    using disk = createDisk("4m")
+    const path = disk.at("pass-over.db")
+    expect(problem(path)).toBe("")
+    disk.readOnly()
+    const message = `Pass Over cannot use its database ${path}: its disk is read-only (EROFS).`
+    const advice = hint.replace("Make both writable", "Make the disk writable again")
+    expect(problem(path)).toBe(`${message} ${advice}`)
+    expect(checkDatabase(path)).toEqual({ state: "barred", message, advice })
   })
 
   test("refuses to write through a connection that only reads, and goes on reading", async () => {
@@ -142,15 +158,17 @@ describe("a place that cannot be written", () => {
     const store = createStore({ ok: true, client: reading.client, newer: false }, path)
     const error = await failure(store.commit(world.commit(pass, "cancelled")))
     expect(error.code).toBe("E014")
-    expect(error.message).toEndWith(hint)
+    expect([error.message, error.suggestedAction]).toEqual([barred(path, "SQLITE_READONLY"), hint])
     expect(await store.find(pass.id)).toEqual(pass)
   })
 })
 
 describe("something else where the database should be", () => {
+  const hint = "Set the environment variable PASS_OVER_DB to a file elsewhere and start opencode again."
+
   test("is told of a folder in place of the file", () => {
     using folder = createFolder()
-    expect(problem(folder.path)).toContain("something else is in its place; set PASS_OVER_DB to another place.")
+    expect(problem(folder.path)).toEndWith(`something else is in its place (EISDIR). ${hint}`)
   })
 
   test.each([
@@ -159,7 +177,7 @@ describe("something else where the database should be", () => {
   ])("is told of %s", (_what, parts) => {
     using folder = createFolder()
     writeFileSync(folder.at("file"), "a file")
-    expect(problem(folder.at(...parts))).toContain("something else is in its place; set PASS_OVER_DB to another place.")
+    expect(problem(folder.at(...parts))).toMatch(/: something else is in its place \((EEXIST|ENOTDIR)\)\. Set the/)
     expect(readFileSync(folder.at("file"), "utf8")).toBe("a file")
   })
 
@@ -168,7 +186,7 @@ describe("something else where the database should be", () => {
     const path = folder.at("pass-over.db")
     for (const text of ["hello", "not a database\n".repeat(1_000)]) {
       writeFileSync(path, text)
-      expect(problem(path)).toContain("the file is damaged or no database; move it away")
+      expect(problem(path)).toContain("the file is damaged, or is no database (SQLITE_NOTADB). Move it away")
       expect(readFileSync(path, "utf8")).toBe(text)
     }
   })
@@ -184,7 +202,7 @@ describe("something else where the database should be", () => {
     mkdirSync(folder.at("full of corrupt read-only files"))
     writeFileSync(folder.at("full of corrupt read-only files", "file"), "")
     const told = problem(folder.at("full of corrupt read-only files", "file", "pass-over.db"))
-    expect(told).toEndWith("something else is in its place; set PASS_OVER_DB to another place.")
+    expect(told).toMatch(/: something else is in its place \((EEXIST|ENOTDIR)\)\. Set the/)
   })
 })
 
@@ -214,7 +232,9 @@ describe("a database that was damaged", () => {
     const path = folder.at("pass-over.db")
     await made(path)
     damage(path)
-    expect(problem(path)).toContain("the file is damaged or no database; move it away, and a new one is made")
+    expect(problem(path)).toMatch(
+      /: the file is damaged, or is no database \(SQLITE_(CORRUPT|NOTADB)\)\. Move it away and start opencode again: a new/,
+    )
   })
 
   test("is told by reads and by writes when it happens while it is open", async () => {
@@ -232,7 +252,7 @@ describe("a database that was damaged", () => {
     ]) {
       const error = await failure(operation())
       expect(error.code).toBe("E014")
-      expect(error.message).toContain("the file is damaged or no database")
+      expect(error.message).toContain("the file is damaged, or is no database (SQLITE_")
     }
   })
 })

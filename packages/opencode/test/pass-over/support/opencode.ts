@@ -33,7 +33,7 @@ export function plugin(): Promise<string> {
   return built.plugin
 }
 
-export const databaseOf = (box: Sandbox) => join(box.data, "opencode/pass-over.db")
+export const databaseOf = (box: Sandbox) => box.env.PASS_OVER_DB ?? join(box.data, "opencode/pass-over.db")
 
 /** A second reader on the database that opencode writes. */
 export function storeOf(box: Sandbox): Store {

@@ -94,7 +94,10 @@ describe("a new database", () => {
     holder.client.run("BEGIN EXCLUSIVE")
     const began = performance.now()
     const opened = openDatabase(path)
-    expect(opened).toEqual({ ok: false, problem: expect.stringContaining("another process holds it; try again") })
+    expect(opened).toEqual({
+      ok: false,
+      problem: expect.stringContaining("another process holds it (SQLITE_BUSY). Try again"),
+    })
     expect(performance.now() - began).toBeLessThan(4_000)
   })
 })
@@ -158,8 +161,8 @@ describe("a database that a newer version made", () => {
   const refusal = {
     code: "E014",
     recoverable: false,
-    message: expect.stringContaining("was made by a newer version of Pass Over and is only read here"),
-    suggestedAction: expect.stringContaining("Update opencode-pass-over"),
+    message: expect.stringContaining("was changed by a newer Pass Over. This older one only reads it"),
+    suggestedAction: expect.stringContaining("opencode plugin opencode-pass-over@VERSION --force"),
   } as Partial<PassOverError>
 
   test("is read", async () => {
