@@ -121,6 +121,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
       const left = leaving.filter(({ run }) => run.phase === "ended").map(({ outcome }) => outcome)
       await within(engine.clock, LEFT_MS, Promise.all(left))
       await arrivals.flush()
+      await engine.late.flush()
       await engine.notes.flush()
       await auditFiles.close()
       kept?.close()

@@ -169,9 +169,14 @@ const handed = (pass: Pass) => ({
 const LAST = "opencode run ends with its prompt, so this was waited for."
 
 /** Nobody asked for its result, and all the same it has to end before this opencode does. */
-const recorded = (pass: Pass, { output, usage }: Outcome) => ({
+const recorded = (pass: Pass, { output, usage, unrecorded }: Outcome) => ({
   title: headline(output, usage.cost),
-  output: `Pass ${pass.id} to ${pass.subagent_id} has ended: ${headline(output, usage.cost)}. ${LAST} No result was asked for: it is recorded.${readableNow(pass)}`,
+  output: [
+    `Pass ${pass.id} to ${pass.subagent_id} has ended: ${headline(output, usage.cost)}. ${LAST}`,
+    unrecorded === undefined
+      ? `No result was asked for: it is recorded.${readableNow(pass)}`
+      : `No result was asked for, and it could not be written down: ${unrecorded} Tell the user this.`,
+  ].join(" "),
   metadata: marker(pass),
 })
 

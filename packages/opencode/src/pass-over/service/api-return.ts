@@ -104,7 +104,7 @@ const writeDown = (engine: Engine, pass: Pass, report: Report) =>
     .catch((error: unknown) => {
       // The disk may be full. What the child found is worth more than its place on it.
       engine.log("error", "a return could not be staged", { pass_over_id: pass.id, error: String(error) })
-      return "staged" as const
+      return "unstaged" as const
     })
 
 async function gone(engine: Engine, session_id: string): Promise<Returned> {

@@ -14,7 +14,7 @@ import type { Outcome } from "./port"
 import type { Place } from "./port-slot"
 import { notify } from "./notify"
 import { createProgress } from "./progress"
-import { whole } from "./recover"
+import { bringLeft, whole } from "./recover"
 import { anew, rightsOf, rightToPropose, startingRules } from "./right"
 import { createRunner, type Runner } from "./runner"
 import { createScribe } from "./transcript"
@@ -38,6 +38,16 @@ async function unheard({ runner, host, scribe }: Entry) {
   if (child !== null) scribe.rest(await host.messages(child).catch(() => []))
 }
 
+/** Its outcome could not be written down when it came. Whoever waited for it has it, which nobody could note either. */
+async function writtenLate(engine: Engine, project: Project, pass: Pass) {
+  await engine.late.written(pass.id)
+  engine.news.tell("place")
+  project.logged(pass.session_id)
+  if (!pass.wait) return
+  const delivery = (await engine.store.deliveries(pass.session_id)).find((one) => one.pass_over_id === pass.id)
+  if (delivery?.status === "pending") await bringLeft(engine, project, { pass, delivery })
+}
+
 async function over(engine: Engine, project: Project, entry: Entry, outcome: Outcome) {
   const { pass } = entry.runner
   project.workspaces?.forgo(pass.id)
@@ -55,6 +65,7 @@ async function over(engine: Engine, project: Project, entry: Entry, outcome: Out
   if (!outcome.left) engine.clock.after(QUIET_MS, afterwards)
   engine.bringing.add(pass.id)
   try {
+    if (outcome.unrecorded !== undefined) await writtenLate(engine, project, pass)
     // What it asked was withdrawn with its end.
     await lookAtGates(engine)
     if (outcome.taken || outcome.left) return

@@ -14,9 +14,16 @@ import type { Commit, Delivery, Outcome } from "./port"
 const ASKED =
   "A person is asked whether these changes are applied; what they say comes as a message. Do not wait for it."
 
+const unwritten = (why: string) =>
+  `This result could not be written down, and what was changed may be missing from it: ${why} Tell the user this. It is written down as soon as that is possible; until then pass_over_read does not know it.`
+
 /** What the originator's model reads when its pass has come back. */
 export const answerText = (engine: Pick<Engine, "ids">, outcome: Outcome, among = 1) =>
-  [envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among), ...(outcome.asked ? [ASKED] : [])].join("\n")
+  [
+    envelope(outcome.output, outcome.usage.cost, engine.ids.nonce, among),
+    ...(outcome.asked ? [ASKED] : []),
+    ...(outcome.unrecorded === undefined ? [] : [unwritten(outcome.unrecorded)]),
+  ].join("\n")
 
 /** That the originator of a pass has dealt with what came back; nothing where its return context allows it no more. */
 export function processed(pass: Pass, outcome: Outcome, at: number): Commit | undefined {

@@ -15,6 +15,7 @@ import type { Watch } from "./circles"
 import type { Workspaces } from "./port-workspace"
 import type { Rights } from "./right"
 import type { Runner } from "./runner"
+import { createLate, type Late } from "./late"
 import type { Closings, Taking } from "./live"
 import type { Clock, Ids, Log, Outcome, Store, Tokens } from "./port"
 import type { Host, HostEvent } from "./port-host"
@@ -63,6 +64,7 @@ export type Engine = EngineDeps & {
   gates: Waits
   taking: Taking
   closings: Closings
+  late: Late
   /** What is being sent back to children just now. */
   reworking: Set<string>
   /** The outcomes that are being made whole. */
@@ -223,6 +225,7 @@ export function createEngine(deps: EngineDeps): Engine {
     gates: createWaits(),
     taking: new Map(),
     closings: new Map(),
+    late: createLate(deps.clock),
     reworking: new Set(),
     completing: new Map(),
     bringing: new Set(),

@@ -10,6 +10,7 @@ import type { MayEdit } from "./change/auto"
 import type { FilePort } from "./change/deps"
 import type { Layer } from "./change/stand-on"
 import type { Recorder } from "./change/record"
+import type { Late } from "./late"
 import type { Workspace, Workspaces } from "./port-workspace"
 import type { Attempt, AttemptKind, Clock, Ids, Log, Outcome, Store } from "./port"
 import type { Host } from "./port-host"
@@ -32,6 +33,7 @@ export type RunDeps = {
   tree?: string | undefined
   taking: Taking
   closings: Closings
+  late: Late
 }
 
 /** What passes that have ended still have to do in their children's sessions: whoever goes on there has it done first. */
@@ -53,7 +55,10 @@ export type Assignment = {
 export const FOR_YOU = "waiting for you"
 
 /** A return that was not taken yet, and how it is written down when it is. */
-export type Offered = { report: Report; stage: () => Promise<unknown> }
+export type Offered = { report: Report; stage: () => Promise<Staged> }
+
+/** What became of a return that was to be written down; `unstaged` where that could not be done yet. */
+export type Staged = Awaited<ReturnType<Store["stage"]>> | "unstaged"
 
 /** A pass while this process runs it. Only the runner and its helpers write here. */
 export type Live = {
@@ -63,7 +68,7 @@ export type Live = {
   run: Run
   report?: Report
   /** Its return is being written down; its outcome is not before it. */
-  staging?: Promise<unknown>
+  staging?: Promise<Staged>
   /** What it has returned while passes of its own still ran: it counts where no other return comes. */
   offered?: Offered
   workspace?: Workspace

@@ -138,6 +138,8 @@ export type Outcome = {
   dropped?: boolean
   /** A person is asked whether its changes are applied. */
   asked?: boolean
+  /** Why it could not be written down, in words for the user; it is tried again. */
+  unrecorded?: string
   /** Another process has taken the pass over; the result is brought by whoever gave it its outcome. */
   taken?: boolean
   /**

@@ -232,7 +232,12 @@ async function bringAll(engine: Engine, project: Project, alive: Alive, skip: Sk
   }
 }
 
-async function bringLeft(engine: Engine, project: Project, { pass, delivery }: { pass: Pass; delivery: Delivery }) {
+/** Brings a result whose tool call has gone on without it; nothing where the call has it. */
+export async function bringLeft(
+  engine: Engine,
+  project: Project,
+  { pass, delivery }: { pass: Pass; delivery: Delivery },
+) {
   if (delivery.mode === "tool" && (await arrived(engine, project, pass))) return
   if (delivery.mode === "tool") await engine.store.redirect({ pass_over_id: pass.id, mode: "message" })
   await bring(engine, project, { pass, delivery: { ...delivery, mode: "message" }, start: false })

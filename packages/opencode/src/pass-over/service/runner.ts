@@ -13,7 +13,16 @@ import { leavePlace, localised, placeChild } from "./change/place"
 import type { Recorder } from "./change/record"
 import type { Workspace } from "./port-workspace"
 import { leftBehind, unfinished } from "./left"
-import { attemptEvent, beginAttempt, endAttempt, type Assignment, type Live, type Offered, type RunDeps } from "./live"
+import {
+  attemptEvent,
+  beginAttempt,
+  endAttempt,
+  type Assignment,
+  type Live,
+  type Offered,
+  type RunDeps,
+  type Staged,
+} from "./live"
 import type { AttemptKind, Clock, Commit, Outcome } from "./port"
 import type { Rest, StartTurn } from "./port-host"
 import { putAway } from "./put-away"
@@ -35,7 +44,7 @@ export type Runner = {
   wait(what: string | undefined): void
   readonly waiting: string | undefined
   /** It has returned: from now on whatever ends it ends it with that. `staging` is the writing down of it. */
-  returned(report: Report, staging?: Promise<unknown>): void
+  returned(report: Report, staging?: Promise<Staged>): void
   /** It has returned, but passes of its own still run. */
   offered(offered: Offered): void
   /** Its host goes away, and what its child is at is not heard of any more. */

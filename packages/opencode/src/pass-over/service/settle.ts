@@ -1,6 +1,7 @@
+import { ofDatabase, told } from "../domain/errors"
 import { returnMarker } from "../domain/marker"
 import type { WorkOutput } from "../domain/output"
-import type { Pass } from "../domain/pass"
+import { event, type Pass } from "../domain/pass"
 import { open } from "../domain/return-context"
 import { remaining } from "../domain/run"
 import type { Failure } from "../domain/retry"
@@ -50,31 +51,50 @@ function concluded(deps: RunDeps, live: Live, known: Facts, ours: Outcome): [Out
   }
 }
 
+/** Whoever reads later what its child did looks for its return, which may not have been written down when it came. */
+async function stageLate(deps: RunDeps, live: Live) {
+  const { report, pass, staging } = live
+  if (!report || (await staging) !== "unstaged") return
+  await deps.store.stage({ pass, report, event: event(pass, "pass.staged", deps.clock.now()) })
+  delete live.staging
+}
+
+/** One try to write an outcome down; nothing where it is to be tried again. */
+async function tried(deps: RunDeps, live: Live, facts: Facts, made: { ours: Outcome }): Promise<Outcome | undefined> {
+  const [outcome, input] = concluded(deps, live, facts, made.ours)
+  made.ours = outcome
+  if (!input) return outcome
+  await stageLate(deps, live)
+  const result = await deps.store.settle(input)
+  if (result !== "stale") {
+    live.pass = result
+    return outcome
+  }
+  // A step of our own was on its way, as the binding of the child: the pass is still ours to end.
+  const now = await deps.store.find(live.pass.id)
+  if (!now || !open(now.status) || now.fence !== live.pass.fence) return (await theirs(deps, live.pass)) ?? outcome
+  live.pass = now
+  return undefined
+}
+
 /** Writes an outcome down. Whoever ended the pass first has the last word: then theirs is the outcome. */
-export async function record(deps: RunDeps, live: Live, facts: Facts, made: Outcome): Promise<Outcome> {
-  let ours = made
-  // Whoever reads its transcript later finds its return there.
-  await live.staging
+export async function record(deps: RunDeps, live: Live, facts: Facts, ours: Outcome): Promise<Outcome> {
+  const made = { ours }
+  let failed: unknown
   for (const wait of [...PAUSES_MS, 0]) {
     try {
-      const [outcome, input] = concluded(deps, live, facts, ours)
-      ours = outcome
-      if (!input) return ours
-      const result = await deps.store.settle(input)
-      if (result !== "stale") {
-        live.pass = result
-        return ours
-      }
-      // A step of our own was on its way, as the binding of the child: the pass is still ours to end.
-      const now = await deps.store.find(live.pass.id)
-      if (!now || !open(now.status) || now.fence !== live.pass.fence) return (await theirs(deps, live.pass)) ?? ours
-      live.pass = now
+      const outcome = await tried(deps, live, facts, made)
+      if (outcome) return outcome
     } catch (error) {
+      failed = error
       deps.log("error", "an outcome could not be recorded", { pass_over_id: live.pass.id, error: String(error) })
       if (wait > 0) await pause(deps.clock, wait)
     }
   }
-  return ours
+  if (!ofDatabase(failed)) return made.ours
+  // Somebody waits for it; its place stays taken until it is written down.
+  if (failed.recoverable) deps.late.add(live.pass.id, async () => !!(await tried(deps, live, facts, made)))
+  return { ...made.ours, unrecorded: told(failed) }
 }
 
 /**
@@ -122,7 +142,7 @@ async function settled(deps: RunDeps, live: Live, failure: Failure | undefined):
     child === null ? [] : within(deps.clock, SALVAGE_MS, deps.host.messages(child)),
     within(deps.clock, Math.min(CHANGES_MS, left + grace), taking(deps, live)),
   ])
-  const late = taken === undefined && child !== null
+  const late = (taken?.later ?? true) && child !== null
   const facts = { ...factsOf(deps, live, failure, { above, messages, taken: taken?.of, late }), pass }
   return applied(deps, live, await record(deps, live, facts, surely(facts, unmakeable(deps, pass))))
 }
@@ -138,33 +158,38 @@ async function applied(deps: RunDeps, live: Live, outcome: Outcome): Promise<Out
 }
 
 /** Reads what it changed, for as long as that takes: who needs it later waits for it in `taking`. */
-function taking(deps: RunDeps, live: Live): Promise<{ of: Taken | undefined }> {
-  const work = changed(deps, live).then((of) => ({ of }))
+function taking(deps: RunDeps, live: Live): Promise<Read> {
+  const work = changed(deps, live)
   deps.taking.set(live.pass.id, work)
   void work.then(() => deps.taking.delete(live.pass.id))
   return work
 }
 
+/** `later`: it could not even be written down that there is something to read. */
+type Read = { of: Taken | undefined; later: boolean }
+
 /** What it changed and wants changed. An outcome never fails because of it. */
-async function changed(deps: RunDeps, live: Live): Promise<Taken | undefined> {
+async function changed(deps: RunDeps, live: Live): Promise<Read> {
   const files = changesOf(deps)
   const { workspace } = live
-  if (!files) return
+  const known = (of: Taken | undefined): Read => ({ of, later: false })
+  if (!files) return known(undefined)
   try {
-    return await takeChanges(files, live.pass, {
+    const taken = await takeChanges(files, live.pass, {
       report: live.report,
       observed: await observe(deps, live),
       barred: (some) => barred(files, live.pass, some, deps.mayEdit),
     })
+    return known(taken)
   } catch (error) {
     const failed = (error: unknown) =>
       deps.log("error", "changes could not be recorded", { pass_over_id: live.pass.id, error: String(error) })
     failed(error)
-    if (!workspace) return
+    if (!workspace) return { of: undefined, later: ofDatabase(error) }
     live.unread = true
-    return await tellUnread(files, live.pass, { workspace, error }).catch((again: unknown) => {
+    return tellUnread(files, live.pass, { workspace, error }).then(known, (again: unknown) => {
       failed(again)
-      return undefined
+      return { of: undefined, later: true }
     })
   }
 }
