@@ -84,7 +84,7 @@ describe("the end of a run", () => {
     expect(text.trimEnd()).toEndWith("pass-over-flow>>")
     expect(Buffer.byteLength(text)).toBeLessThan(45_000)
     expect(text.split("\n").length).toBeLessThan(2_000)
-  })
+  }, 30_000)
 
   test("and what agents gave as their reasons are told apart from our words", async () => {
     using scene = createFlowScene([ONE])
