@@ -107,7 +107,7 @@ test.skipIf(noDisk !== "").each([
   ["on which the database cannot be made", "SQLITE_FULL", () => {}],
   ["on which it lies already", "ENOSPC", make],
 ] as const)(
-  `a full disk ${"%s"} leaves opencode usable, which goes on once there is room${noDisk}`,
+  `a full disk %s leaves opencode usable, which goes on once there is room${noDisk}`,
   async (_on, code, before) => {
     using disk = createDisk("8m")
     const path = disk.at("pass-over.db")
