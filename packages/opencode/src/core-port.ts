@@ -21,6 +21,8 @@ export type Core = {
   readonly hooks: CoreHooks | undefined
   /** `stopped` where the child whose step has ended was told to stop already. */
   event(event: Event, stopped?: boolean): void
+  /** Comes back when a session's model may be asked. */
+  hold?(session_id: string): Promise<void>
   dispose(): Promise<void>
   /** Comes with the reason where all of it is gone, which no pass survives. */
   readonly lost?: Promise<string>

@@ -132,6 +132,8 @@ function createCore(input: CoreInput, bring: Bring) {
     load,
     /** What there is, without loading it: before that no pass of ours runs here. It never fails. */
     now: (): Core | undefined | Promise<Core | undefined> => state.core ?? state.loading?.catch(() => undefined),
+    /** Comes back when a session's model may be asked. */
+    hold: async (session_id: string) => state.core?.hold?.(session_id),
     hooks: async () => ((await (state.core ?? state.loading?.catch(() => undefined))) ?? state.last)?.hooks,
     event(event: Event) {
       if (state.core) return state.core.event(event)
@@ -219,6 +221,7 @@ export function createDoor(input: CoreInput["input"], more: More = {}) {
     event(event: Event) {
       door.event(event)
     },
+    hold: door.hold,
     async dispose() {
       clearTimeout(state.pause)
       if (rest) process_.serving = false

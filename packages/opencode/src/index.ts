@@ -42,6 +42,7 @@ export default {
       "experimental.session.compacting": async (input, output) => {
         output.context.push(...((await (await door.hooks())?.compacting(input)) ?? []))
       },
+      "chat.params": async ({ sessionID }) => door.hold(sessionID),
       "chat.message": async ({ sessionID, agent }, output) => door.message({ sessionID, agent }, output),
       dispose: async () => {
         seat.leave()

@@ -163,6 +163,7 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
     get hooks() {
       return state.hooks
     },
+    hold: returns.hold,
     event(event) {
       const done = returns.endedBy(event)
       if (done !== undefined) spoken(stop(done))

@@ -19,6 +19,19 @@ test("a child whose return was taken is done with the end of that step, once; no
   expect(returns.endedBy(part("ses_child", "step-finish"))).toBeUndefined()
 })
 
+test("nothing is asked of a model for a child that is being stopped; when it is at rest, it may go on in another pass", async () => {
+  const returns = createReturns()
+  const held = async () =>
+    (await Promise.race([returns.hold("ses_child").then(() => "asked"), Bun.sleep(20).then(() => "held")])) === "held"
+  returns.taken("ses_child")
+  expect(await held()).toBe(false)
+  returns.endedBy(part("ses_child", "step-finish"))
+  expect(await held()).toBe(true)
+  const rests = { sessionID: "ses_child", status: { type: "idle" } }
+  returns.endedBy({ id: "evt", type: "session.status", properties: rests } as unknown as Event)
+  expect(await held()).toBe(false)
+})
+
 test("a step that broke off after its return does not end the first one of a pass that goes on in its session", () => {
   const returns = createReturns()
   returns.taken("ses_child")

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { createFolder } from "../support/folder"
+import { createWorld, endWorld, type World } from "../support/opencode"
+import { answerOf, back, to } from "../support/script"
+import { until } from "../support/until"
+
+setDefaultTimeout(120_000)
+
+const folder = createFolder()
+const busy = folder.at("busy")
+const held = {} as { world: World }
+
+beforeAll(async () => {
+  held.world = await createWorld({
+    preferences: {},
+    plugins: [[join(import.meta.dir, "../support/slow-stop.ts"), { while: busy }]],
+  })
+})
+afterAll(async () => {
+  expect(await endWorld(held.world)).toEqual([])
+  folder[Symbol.dispose]()
+})
+
+test("whoever has returned asks its model for nothing more, however slow opencode is to stop it", async () => {
+  const { model, server, store } = held.world
+  model.play({ agents: { alice: [to("audit", "Look"), answerOf], audit: [back] } })
+  writeFileSync(busy, "")
+  const { text, sessionID } = await server.prompt({ agent: "alice", text: "Go." })
+  expect(text).toContain("audit: approved")
+  await Bun.sleep(1_000)
+  expect(model.requests({ agent: "audit" })).toHaveLength(1)
+  rmSync(busy)
+  const child = (await store.list({ root_session_id: sessionID }))[0]!.child_session_id!
+  // It was stopped as any other, and nothing went wrong.
+  const last = async () => (await server.client.session.messages({ sessionID: child })).data?.at(-1)?.info
+  const error = await until("its end", async () => {
+    const info = await last()
+    return info?.role === "assistant" ? info.error : undefined
+  })
+  expect(error.name).toBe("MessageAbortedError")
+  model.verify()
+})
