@@ -219,16 +219,25 @@ export async function missed(engine: Engine, project: Project, pass: Pass, outco
   // What a child did that has not been read yet may be anything.
   const worth = status === "completed" || artifacts.length > 0 || outcome.transcript === "unread"
   await engine.store.redirect({ pass_over_id: pass.id, mode: worth ? "message" : "none" })
-  if (!worth) return
+  // Whoever opens the project next brings it: anything that were asked of a host that goes would open it again.
+  if (!worth || project.closing?.aborted) return
   const delivery = (await engine.store.deliveries(pass.session_id)).find((waiting) => waiting.pass_over_id === pass.id)
   // Who stopped the originator does not want it to go on by itself.
   if (delivery?.status === "pending") await bring(engine, project, { pass, delivery, start: false })
 }
 
-/** The same for all that one call had waited for, also what had come long before it was given up. */
+// The host still takes the answer of a call that it has stopped for a quarter of a second.
+const TAKEN_MS = 1_000
+
+/** The same for all that a stopped call had waited for, also what had come long before, unless its answer was taken yet. */
 export function missedAll(engine: Engine, project: Project, came: readonly Told[]) {
-  for (const { pass, outcome } of came)
-    void missed(engine, project, pass, outcome).catch((error: unknown) =>
-      engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) }),
-    )
+  const all = () => {
+    for (const { pass, outcome } of came)
+      void missed(engine, project, pass, outcome).catch((error: unknown) =>
+        engine.log("warn", "a result waits for the next start", { pass_over_id: pass.id, error: String(error) }),
+      )
+  }
+  // Of a host that goes no answer is taken.
+  if (project.closing?.aborted) return all()
+  engine.clock.after(TAKEN_MS, all)
 }

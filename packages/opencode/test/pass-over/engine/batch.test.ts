@@ -153,26 +153,65 @@ test("a user who stops the call stops all of its passes", async () => {
   expect((await world.engine.store.list({})).map(({ status }) => status)).toEqual(["cancelled", "cancelled"])
 })
 
-test("what had come before a user stopped the call comes as a message, once, and starts nobody", async () => {
-  using world = createEngineWorld()
-  const stop = new AbortController()
+/** A call of which the fast pass has come back when its user stops it. */
+async function stoppedLate(world: EngineWorld, stop: () => void, signal: AbortSignal) {
   world.host.script("audit", async (child) => {
     if (child.prompt.text.includes("slow part")) return child.told
     await child.return({ ...VERDICT, decision_reason: "the fast one holds" })
     child.step()
   })
-  const found = called(world, THREE, { abort: stop.signal })
+  const found = called(world, THREE, { abort: signal })
   await world.clock.advance(20_000)
   expect(await pending(world)).toMatchObject([{ mode: "tool", status: "pending" }])
-  stop.abort()
+  stop()
   await world.clock.until(() => found.answer !== undefined)
-  await settle(40)
+}
+
+const ANSWERED = { session_id: "ses_root", call_id: "call_1", message_id: "msg_1" }
+
+test("what had come before a user stopped the call comes as a message, once, and starts nobody", async () => {
+  using world = createEngineWorld()
+  const stop = new AbortController()
+  await stoppedLate(world, () => stop.abort(), stop.signal)
+  await world.clock.advance(2_000)
   expect(world.host.delivered).toMatchObject([{ session_id: "ses_root", start: false }])
   expect(world.host.delivered[0]?.text).toContain("the fast one holds")
   expect(await pending(world)).toEqual([])
 })
 
-test("so does what was only being read when the call was stopped", async () => {
+test("what the host has still taken of a stopped call is not told twice", async () => {
+  using world = createEngineWorld()
+  const stop = new AbortController()
+  await stoppedLate(world, () => stop.abort(), stop.signal)
+  await answered(world.engine, world.project, ANSWERED)
+  await world.clock.advance(2_000)
+  expect(world.host.delivered).toEqual([])
+  expect(await pending(world)).toEqual([])
+})
+
+test("where the project was closed with the call, whoever opens it next brings what had come", async () => {
+  using world = createEngineWorld()
+  const [stop, closing] = [new AbortController(), new AbortController()]
+  world.project.closing = closing.signal
+  await stoppedLate(
+    world,
+    () => {
+      closing.abort()
+      stop.abort()
+    },
+    stop.signal,
+  )
+  // At once: the process may end with its last project.
+  await settle(20)
+  expect((await pending(world)).map(({ mode }) => mode)).toEqual(["message", "message"])
+  await world.clock.advance(2_000)
+  expect(world.host.delivered).toEqual([])
+  const { closing: _gone, ...project } = world.project
+  await resume(world.engine, project, () => "alive")
+  expect(world.host.delivered.filter(({ text }) => text.includes("the fast one holds"))).toHaveLength(1)
+})
+
+test("what was only being read when the call was stopped comes as a message too", async () => {
   using world = createEngineWorld()
   const stop = new AbortController()
   reviewing(world)
@@ -185,7 +224,7 @@ test("so does what was only being read when the call was stopped", async () => {
   await world.clock.until(() => world.engine.completing.size > 0)
   stop.abort()
   await world.clock.until(() => found.answer !== undefined)
-  await settle(40)
+  await world.clock.advance(2_000)
   expect(world.host.delivered.map(({ text }) => text.includes("the slow one holds"))).toEqual([true])
 })
 
