@@ -2,7 +2,7 @@ import type { PluginInput, ToolContext, ToolResult } from "@opencode-ai/plugin"
 import type { Call, Core, CoreHooks, Said } from "../core-port"
 import { SHELLS, WRITERS } from "../pass-over/domain/tool"
 import type { CoreInput } from "../plugin"
-import { reach } from "../session/client"
+import { reach, type Reach } from "../session/client"
 import { homeOf } from "../session/home"
 import { RETURN, RETURNED } from "../tool/returned"
 import { TOOLS } from "../tool/shown.gen"
@@ -10,7 +10,7 @@ import { leave, pairs } from "./desk"
 import { createReturns } from "./returns"
 import { createSieve } from "./sieve"
 import { engineThread } from "./start"
-import type { Context, Opening } from "./wire"
+import type { Context } from "./wire"
 
 // What has nothing to wait for takes a few of them. The rest waits for opencode's thread, which must go on for that.
 const CLOSED_MS = 100
@@ -99,6 +99,15 @@ function createHooks({ thread, instance, sieve }: Nearby): CoreHooks {
   }
 }
 
+const openingOf = ({ directory, worktree }: CoreInput["input"], { baseUrl, headers, listens }: Reach) => ({
+  directory,
+  worktree,
+  url: baseUrl,
+  headers: pairs(headers),
+  inside: !listens,
+  home: homeOf(directory),
+})
+
 /** The engine for one instance of opencode, in a thread of its own: what it does keeps nobody waiting in opencode's. */
 export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
   const thread = engineThread()
@@ -111,16 +120,7 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
   const stop = (id: string) => input.client.session.abort({ path: { id } })
   const around = createHooks({ thread, instance, sieve })
   const state: { hooks?: CoreHooks } = {}
-  const opening: Opening = {
-    instance,
-    directory: input.directory,
-    worktree: input.worktree,
-    url: reached.baseUrl,
-    headers: pairs(reached.headers),
-    inside: !reached.listens,
-    buried: thread.buried,
-    home: homeOf(input.directory),
-  }
+  const opening = { ...openingOf(input, reached), instance, buried: thread.buried }
 
   async function open() {
     const { hooks, owners } = await far.open(opening)
