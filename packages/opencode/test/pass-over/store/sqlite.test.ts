@@ -15,6 +15,12 @@ import type { Harness } from "./conformance/scene"
 function harness(path: string, cleanUp: () => void): Harness {
   const { client, store } = openStore(path)
   const db = drizzle({ client })
+  const opened = [store]
+  const beside = () => {
+    const other = openStore(path).store
+    opened.push(other)
+    return other
+  }
   return {
     store,
     events: async () =>
@@ -27,8 +33,10 @@ function harness(path: string, cleanUp: () => void): Harness {
     forgetLines: async (session_id) => {
       client.query("delete from pass_over_audit where session_id = ?").run(session_id)
     },
+    // What lies in memory is this connection's alone.
+    ...(path === ":memory:" ? {} : { beside }),
     dispose: async () => {
-      store.close()
+      for (const each of opened) each.close()
       cleanUp()
     },
   }
@@ -37,6 +45,7 @@ function harness(path: string, cleanUp: () => void): Harness {
 conformance("SQLite in memory", { setup: async () => harness(":memory:", () => {}) })
 
 conformance("SQLite in a file", {
+  shared: true,
   setup: async () => {
     const folder = createFolder()
     return harness(folder.at("data", "pass-over.db"), () => folder[Symbol.dispose]())

@@ -73,6 +73,15 @@ export function flowContract(setup: Setup) {
       expect(await scene.store.run("run_none")).toBeUndefined()
     })
 
+    test("is known by whose call started it, which is nobody's where a person did", async () => {
+      await using scene = await createScene(setup)
+      const made = await started(scene)
+      const { run_id } = await started(scene, { run_id: `run_${"2".padStart(32, "0")}`, starter: null })
+      expect(await scene.store.starter(made.run_id)).toBe("alice")
+      expect(await scene.store.starter(run_id)).toBeNull()
+      expect(await scene.store.starter("run_none")).toBeUndefined()
+    })
+
     test("takes the entry that comes next and no other, and of many at once exactly one", async () => {
       await using scene = await createScene(setup)
       const made = await started(scene)
@@ -81,6 +90,25 @@ export function flowContract(setup: Setup) {
       expect(results.filter((result) => result === "written")).toHaveLength(1)
       expect((await scene.store.entries(made.run_id)).map(({ seq }) => seq)).toEqual([1, 2])
       expect((await scene.events()).filter(({ type }) => type === "flow.moved")).toHaveLength(2)
+    })
+
+    test("does not begin, and does not go on, where its event cannot be written", async () => {
+      await using scene = await createScene(setup)
+      const { store } = scene
+      const made = run()
+      const nowhere = { ...said(made), directory: null as never }
+      const first = entry(1, { type: "start" })
+      await expect(store.startRun({ run: made, entry: first, event: nowhere })).rejects.toThrow()
+      expect(await store.run(made.run_id)).toBeUndefined()
+      expect(await store.entries(made.run_id)).toEqual([])
+      await started(scene)
+      const { session_id, directory, owner_id } = made
+      const end = { session_id, directory, mode: "message", call_id: null, owner_id } as const
+      await expect(journal(scene, made, 2, { status: "completed", end, event: nowhere })).rejects.toThrow()
+      expect(await store.run(made.run_id)).toEqual(made)
+      expect(await store.entries(made.run_id)).toEqual([first])
+      expect(await store.flowDeliveries({})).toEqual([])
+      expect(await journal(scene, made, 2)).toBe("written")
     })
 
     test("is not written to by an owner that was taken for dead", async () => {

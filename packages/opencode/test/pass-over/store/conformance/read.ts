@@ -151,15 +151,4 @@ export function readContract(setup: Setup) {
       expect(await scene.store.repeated({ ...asked, from: "audit", to: "alice" })).toBe(0)
     })
   })
-
-  describe("processes", () => {
-    test("a process may announce itself twice, and one that is not known may still beat", async () => {
-      await using scene = await createScene(setup)
-      const owner = { owner_id: scene.ids.make("own"), pid: 42, process_start: "1", host: "here", place: "boot" }
-      await scene.store.enter(owner, scene.clock.now())
-      await scene.store.enter(owner, scene.clock.now())
-      await scene.store.beat(owner.owner_id, scene.clock.now())
-      await scene.store.beat(scene.ids.make("own"), scene.clock.now())
-    })
-  })
 }

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import type { ChangeSet } from "../../../../src/pass-over/domain/change/change"
 import type { Gate } from "../../../../src/pass-over/domain/gate"
 import type { PassID } from "../../../../src/pass-over/domain/id"
 import { event, note, type Pass } from "../../../../src/pass-over/domain/pass"
-import type { Application } from "../../../../src/pass-over/service/port-change"
 import type { FlowRun } from "../../../../src/pass-over/service/port-flow"
 import { planned } from "../../support/flow"
-import { createScene, gateOf, moved, type Scene, type Setup } from "./scene"
+import { applicationOf, changeOf, createScene, gateOf, moved, type Scene, type Setup } from "./scene"
 
 export const DAY = 86_400_000
 export const RUN = `run_${"1".padStart(32, "0")}` as const
@@ -26,44 +24,6 @@ export async function over(scene: Scene, overrides: Partial<Pass> = {}): Promise
   await scene.deliver({ pass_over_id: pass.id, message_id: "msg_9", at: commit.at, commit })
   return (await scene.store.find(pass.id))!
 }
-
-const changeOf = (scene: Scene, pass: Pass): ChangeSet => ({
-  change_id: scene.ids.make("chg"),
-  pass_over_id: pass.id,
-  origin: "proposed",
-  directory: pass.directory,
-  files: ["a.ts", "b.ts"].map((path) => ({
-    path,
-    old_path: null,
-    old: null,
-    new: { hash: scene.hash(path), mode: "100644", bytes: 4 },
-    binary: false,
-    reason: "because",
-    confidence: "high",
-    refused: null,
-  })),
-  notes: [],
-  from_change_id: null,
-  time_created: scene.clock.now(),
-})
-
-const applicationOf = (scene: Scene, change: ChangeSet): Application => ({
-  apply_id: scene.ids.make("apl"),
-  change_id: change.change_id,
-  pass_over_id: change.pass_over_id,
-  kind: "apply",
-  undoes: null,
-  directory: change.directory,
-  ops: [{ path: "a.ts", before: null, after: change.files[0]!.new }],
-  approval: "h",
-  actor: "ada",
-  owner_id: scene.ids.make("own"),
-  status: "pending",
-  problem: null,
-  verification: null,
-  time_created: scene.clock.now(),
-  time_done: null,
-})
 
 const ask = async (scene: Scene, pass: Pass, more: Partial<Gate> = {}) => {
   const gate = gateOf(scene, { pass_over_id: pass.id, ...more })

@@ -1,17 +1,22 @@
 import { expect } from "bun:test"
 import type { AuditLine } from "../../../../src/pass-over/domain/audit-log"
+import type { ChangeSet } from "../../../../src/pass-over/domain/change/change"
 import type { Gate } from "../../../../src/pass-over/domain/gate"
 import type { Pass, PassEvent } from "../../../../src/pass-over/domain/pass"
 import type { Delivered, OpenPass, Store } from "../../../../src/pass-over/service/port"
+import type { Application } from "../../../../src/pass-over/service/port-change"
+import type { LivePass } from "../../../../src/pass-over/service/port-live"
 import { accepted, createWorld, type World } from "../../support/world"
 
 /** An empty store, made for one test. */
 export type Harness = {
   store: Store
-  /** Every event that was written, in order. The port does not read them, so each store brings its own way. */
+  /** Every event that was written, in order, by another way than the port's own. */
   events(): Promise<PassEvent[]>
   /** Takes the audit lines of a session away, as pruning the audit does: that is nothing which the port does either. */
   forgetLines(session_id: string): Promise<void>
+  /** Another store over the same data, as another process has it. Data that one process has to itself brings none. */
+  beside?(): Store
   dispose(): Promise<void>
 }
 
@@ -58,13 +63,73 @@ export const gateOf = (scene: Pick<Scene, "ids" | "clock">, more: Partial<Gate>)
   ...more,
 })
 
+/** What a pass has changed: two files, of which no content is kept. */
+export const changeOf = (scene: Pick<Scene, "ids" | "clock" | "hash">, pass: Pass): ChangeSet => ({
+  change_id: scene.ids.make("chg"),
+  pass_over_id: pass.id,
+  origin: "proposed",
+  directory: pass.directory,
+  files: ["a.ts", "b.ts"].map((path) => ({
+    path,
+    old_path: null,
+    old: null,
+    new: { hash: scene.hash(path), mode: "100644", bytes: 4 },
+    binary: false,
+    reason: "because",
+    confidence: "high",
+    refused: null,
+  })),
+  notes: [],
+  from_change_id: null,
+  time_created: scene.clock.now(),
+})
+
+/** The intent to write a change into the tree that it is for. */
+export const applicationOf = (
+  scene: Pick<Scene, "ids" | "clock">,
+  change: ChangeSet,
+  more: Partial<Application> = {},
+): Application => ({
+  apply_id: scene.ids.make("apl"),
+  change_id: change.change_id,
+  pass_over_id: change.pass_over_id,
+  kind: "apply",
+  undoes: null,
+  directory: change.directory,
+  ops: [{ path: "a.ts", before: null, after: change.files[0]!.new }],
+  approval: "h",
+  actor: "ada",
+  owner_id: scene.ids.make("own"),
+  status: "pending",
+  problem: null,
+  verification: null,
+  time_created: scene.clock.now(),
+  time_done: null,
+  ...more,
+})
+
+/** How far a pass is, as the process that runs it shows it. */
+export const liveOf = (scene: Pick<Scene, "clock">, pass: Pass, more: Partial<LivePass> = {}): LivePass => ({
+  pass_over_id: pass.id,
+  phase: "working",
+  step: 1,
+  attempt: 1,
+  tokens: 1_200,
+  cost: 0.25,
+  waits: 0,
+  deadline_at: scene.clock.now() + 60_000,
+  idle_at: null,
+  time_updated: scene.clock.now(),
+  ...more,
+})
+
 export const moved = (result: Pass | "stale"): Pass => {
   if (result === "stale") throw new Error("somebody else moved first")
   return result
 }
 
 export async function createScene(setup: Setup): Promise<Scene> {
-  const { store, events, forgetLines, dispose } = await setup()
+  const { store, dispose, ...harness } = await setup()
   const world = createWorld()
   const opened: Scene["opened"] = async (overrides, input) => {
     const { pass, created } = accepted(await store.open(world.opening(world.pass(overrides), input)))
@@ -77,9 +142,8 @@ export async function createScene(setup: Setup): Promise<Scene> {
     (await store.audit({ session_id, limit: 10_000 })).toReversed()
   return {
     ...world,
+    ...harness,
     store,
-    events,
-    forgetLines,
     opened,
     running,
     returned: async (overrides) => moved(await store.settle(world.settled(await running(overrides)))),
@@ -93,7 +157,7 @@ export async function createScene(setup: Setup): Promise<Scene> {
       attempts: await store.attempts(id),
       deliveries: await store.deliveries(session_id),
       audit: await lines(session_id),
-      events: await events(),
+      events: await harness.events(),
     }),
     [Symbol.asyncDispose]: dispose,
   }
