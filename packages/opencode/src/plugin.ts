@@ -37,11 +37,16 @@ function createLog(client: Client): Log {
   }
 }
 
+const SHOWN_MS = 10_000
+// Whoever reads slowly has this long for each character.
+const READ_MS = 60
+
 /** One clear line for the user, once the program around us can show it. */
 function tell(client: Client, log: Log, message: string) {
   log("warn", message)
+  const duration = Math.max(SHOWN_MS, message.length * READ_MS)
   setTimeout(() => {
-    client.tui.showToast({ title: "Pass Over", message, variant: "warning", duration: 10_000 }).catch(() => {})
+    client.tui.showToast({ title: "Pass Over", message, variant: "warning", duration }).catch(() => {})
   }, 1_000).unref()
 }
 

@@ -25,7 +25,7 @@ import { createRetention } from "./retention"
 import { createSlots, createSlotStatements } from "./slot"
 import { createStarts } from "./start"
 import { createStatements, type Base } from "./statement"
-import { broken, createWriter, storeError, tooOld, UNHEARD, type Health } from "./write"
+import { broken, createWriter, storeError, UNHEARD, type Health } from "./write"
 
 /** The store over a database that could be opened. */
 export function createStore(opened: Extract<Opened, { ok: true }>, path: string, health: Health = UNHEARD): Store {
@@ -61,7 +61,6 @@ export function createStore(opened: Extract<Opened, { ok: true }>, path: string,
     ...createChanges(base),
     ...createRetention(base),
   }
-  if (opened.newer) health.ill(told(tooOld(path)))
   return { ...guarded(store, path, health), close: () => client.close() }
 }
 

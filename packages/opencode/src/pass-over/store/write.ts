@@ -37,7 +37,7 @@ export const UNHEARD: Health = { ill: () => {}, well: () => {} }
 export const UPDATE =
   "To update: opencode plugin opencode-pass-over@VERSION --force, with the version that npm view opencode-pass-over version prints; then start opencode again."
 
-export const tooOld = (path: string) =>
+const tooOld = (path: string) =>
   new PassOverError(
     PassOverErrorCode.RESOURCE_EXHAUSTED,
     `The database ${path} was changed by a newer Pass Over. This older one only reads it, so it passes no work on.`,
