@@ -39,10 +39,10 @@ export const dialog =
   (context: ToolContext, host: Screen & Pick<Host, "dismiss">): Surface =>
   (gate, signal) => {
     const back = borrow(context)
+    const dismiss = () => void host.dismiss(context.sessionID, GATE_PERMISSION).catch(() => {})
     return inTurn(context.sessionID, () => {
-      signal.addEventListener("abort", () => {
-        host.dismiss(context.sessionID, GATE_PERMISSION).catch(() => {})
-      })
-      return ask({ context, host, signal }, gate)
+      signal.addEventListener("abort", dismiss)
+      // What has gone from the screen with its project would be asked for there, and open it again.
+      return ask({ context, host, signal }, gate).finally(() => signal.removeEventListener("abort", dismiss))
     }).finally(back)
   }

@@ -178,11 +178,15 @@ describe("a pass that waits for a person", () => {
     }
     using world = asking()
     await started(world)
+    const dismissed: string[] = []
     const surface = dialog(context as unknown as ToolContext, {
-      dismiss: async () => {},
+      dismiss: async (session_id) => void dismissed.push(session_id),
       refused: async () => undefined,
     })
-    expect(await surface(await pending(world), new AbortController().signal)).toBeUndefined()
+    const answered = new AbortController()
+    expect(await surface(await pending(world), answered.signal)).toBeUndefined()
+    answered.abort()
+    expect(dismissed).toEqual([])
   })
 
   test("stays its dead owner's where nobody who could go on with it comes, and is taken by who can", async () => {
