@@ -8,8 +8,10 @@ export type Rule = { permission: string; pattern: string; action: Action }
 export type Layer = {
   who: string
   rules: readonly Rule[]
-  /** A limit of a pass, which no grant lifts. */ binding?: true
-  /** The constraint that it comes of: its rules depend on how the host names files. */ constraint?: string
+  /** A limit of a pass, which no grant lifts. */
+  binding?: true
+  /** The constraint that it comes of: its rules depend on how the host names files. */
+  constraint?: string
 }
 
 export type Right = {
