@@ -12,13 +12,20 @@ import { runSuite, type Run, type Suite, type Tally } from "./test/suite"
 const root = join(import.meta.dir, "..")
 const scratch = mkdtempSync(join(tmpdir(), "pass-over-test-"))
 
-const SUITES: readonly Suite[] = [
-  { name: "the scripts", cwd: ".", args: ["./script"] },
+const without = (...patterns: string[]) => patterns.flatMap((pattern) => ["--path-ignore-patterns", pattern])
+
+// Two halves that take equally long, side by side: much of it is waiting.
+const HALF = ["test/pass-over/engine", "test/cli", "test/server"]
+const UNITS: readonly Suite[] = [
   {
     name: "the core, the store and the edges",
     cwd: "packages/opencode",
-    args: ["--path-ignore-patterns", "**/integration/**"],
+    args: without("**/integration/**", ...HALF.map((path) => `${path}/**`)),
   },
+  { name: "the engine, the command line and the API", cwd: "packages/opencode", args: HALF },
+]
+
+const SUITES: readonly Suite[] = [
   { name: "the rehearsal", cwd: "packages/rehearsal", args: [] },
   { name: "the terminal's decisions", cwd: "packages/tui", args: [] },
   { name: "the panel's decisions", cwd: "packages/app", args: ["./test/view"] },
@@ -55,8 +62,28 @@ async function take(name: string, run: () => Promise<Run>) {
   console.log(`── ${((performance.now() - began) / 1000).toFixed(0)} s`)
 }
 
+/** Runs suites at the same time, and shows each by itself. */
+async function together(suites: readonly Suite[]) {
+  const running = suites.map((suite, index) => {
+    const shown: Uint8Array[] = []
+    // The first is seen as it goes.
+    const screen = index === 0 ? process.stdout : { write: (chunk: Uint8Array) => shown.push(chunk) }
+    const run = runSuite(suite, root, scratch, screen)
+    return { name: suite.name, shown, run }
+  })
+  for (const { name, shown, run } of running) {
+    await take(name, async () => {
+      const done = await run
+      for (const chunk of shown) process.stdout.write(chunk)
+      return done
+    })
+  }
+}
+
 provide()
 for (const step of GATE) await take(step.name, () => runStep(step))
+await take("the scripts", () => runSuite({ name: "the scripts", cwd: ".", args: ["./script"] }, root, scratch))
+await together(UNITS)
 for (const suite of SUITES) await take(suite.name, () => runSuite(suite, root, scratch))
 rmSync(scratch, { recursive: true, force: true })
 

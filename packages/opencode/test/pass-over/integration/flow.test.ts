@@ -7,6 +7,7 @@ import { Envelope } from "../../../src/pass-over/handoff/envelope"
 import { HandoffLog, HandoffPackage, kindOf } from "../../../src/pass-over/handoff/package"
 import { PhaseRequest } from "../../../src/pass-over/handoff/phase"
 import { createWorld, endWorld, toolCalls, type World } from "../support/opencode"
+import { until } from "../support/until"
 
 setDefaultTimeout(60_000)
 
@@ -306,6 +307,8 @@ test("the four packages, the escalation and the gate", async () => {
     await Bun.sleep(50)
   }
   const archive = `.project/07-audit/sessions/${answer.sessionID}/handoffs`
+  // The last one is written when the run has ended, by another process.
+  await until("the last package", async () => (files(archive).length >= 9 ? true : undefined))
   const packages = files(archive).map((name) => HandoffPackage.parse(parse(box.read(`${archive}/${name}`))))
   const kinds = packages.map((each) => `${each.handoff.from.agent} > ${each.handoff.to.agent}: ${kindOf(each)}`)
   expect(kinds).toEqual([
