@@ -54,6 +54,9 @@ export type Assignment = {
 /** What a pass waits for that waits for a person. */
 export const FOR_YOU = "waiting for you"
 
+/** What one waits for that is about to start, while others do: that is not for long, and a view would hold them up. */
+export const TO_START = "waiting for others to start"
+
 /** A return that was not taken yet, and how it is written down when it is. */
 export type Offered = { report: Report; stage: () => Promise<Staged> }
 

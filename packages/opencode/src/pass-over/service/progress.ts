@@ -5,7 +5,7 @@ import type { Clock, Store } from "./port"
 import type { Host, Progress } from "./port-host"
 import type { LivePass } from "./port-live"
 import type { Running } from "./engine"
-import { FOR_YOU } from "./live"
+import { FOR_YOU, TO_START } from "./live"
 import type { Pace } from "./pace"
 import type { Runner } from "./runner"
 
@@ -100,7 +100,8 @@ export function createProgress({ host, clock, store, running, pace }: Watching) 
         unarm()
         return
       }
-      if (armed || (runner.pass.child_session_id === null && runner.waiting === undefined)) return
+      const { pass, waiting } = runner
+      if (armed || (pass.child_session_id === null && (waiting === undefined || waiting === TO_START))) return
       armed = true
       // The first view waits a little too: a pass that is over in no time need not be shown on its way. And where many
       // run, each is shown less often: a view costs the host more than it costs us.

@@ -17,6 +17,7 @@ import {
   attemptEvent,
   beginAttempt,
   endAttempt,
+  TO_START,
   type Assignment,
   type Live,
   type Offered,
@@ -259,7 +260,7 @@ async function newChild(deps: RunDeps, live: Live, spec: { title: string; rules:
 async function turnOf({ host }: RunDeps, live: Live): Promise<StartTurn | undefined> {
   const turn = host.startTurn?.()
   if (!(turn instanceof Promise)) return turn
-  live.hold?.("waiting for others to start")
+  live.hold?.(TO_START)
   try {
     return await turn
   } finally {
