@@ -19,14 +19,14 @@ test("the engine's words reach opencode's log through a project that is open, wh
   engine.log("warn", "1")
   expect(runtime(second)).toBe(made)
   engine.log("warn", "2")
-  silence(first)
+  silence(second)
   engine.log("warn", "3")
   // With none open, whoever was there last may still be heard.
-  silence(second)
+  silence(first)
   engine.log("warn", "4")
   runtime(third)
   engine.log("warn", "5")
-  expect(heard).toEqual(["first 1", "second 2", "second 3", "second 4", "third 5"])
+  expect(heard).toEqual(["first 1", "second 2", "first 3", "first 4", "third 5"])
   await keeper.leave()
   process.env.PASS_OVER_DB = before
   if (before === undefined) delete process.env.PASS_OVER_DB
