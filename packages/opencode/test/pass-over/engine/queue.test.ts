@@ -54,6 +54,8 @@ test("where others start before it, a pass waits without its time running; one t
   const [first, second] = [await started(made, { timeout_ms: 60_000 }), await started(made, { timeout_ms: 60_000 })]
   await made.clock.advance(30_000)
   expect([first.waiting, first.remaining_ms]).toEqual(["waiting for others to start", 60_000])
+  // Each view would hold up those that start.
+  expect(made.host.shown).toEqual([])
   second.input({ type: "cancel", failure: { code: "E016", message: "cancelled by ada" } })
   expect((await outcomeOf(made, second)).error_code).toBe("E016")
   for (const { resolve } of gates) resolve()
