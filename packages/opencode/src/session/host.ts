@@ -234,6 +234,8 @@ export function createHost(options: HostOptions): Host {
 
     progress: (of, progress) => show(options, of, progress),
 
+    calm: options.turns.calm,
+
     // On a busy session this joins its loop; the child reads it with its next step.
     // Without an agent the host takes its default one, and the child would go on as somebody else.
     say: async (session_id, text, { subagent_id, model }) => {

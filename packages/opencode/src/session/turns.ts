@@ -10,18 +10,22 @@ const AT_ONCE_MS = 3
 const LOOK_MS = 4
 // However busy it is, and whatever became of the one before.
 const MOST_MS = 2_000
+// How often a busy thread is asked for the sake of those who have time.
+const SELDOM_MS = 50
 
 /**
  * Lets children start one after the other while opencode's one thread is busy. Where many start at once each is held up by
  * all others at every step, and all of them come to their models at the end; one after the other the first is there when
- * the last begins. A thread that is idle lets the next one start, so that nobody waits for somebody else's model.
+ * the last begins. A thread that is idle lets the next one start, so that nobody waits for somebody else's model. With
+ * nobody left to start, it is lent to what nobody waits for, one after the other too.
  */
 export function createTurns(clock: Pick<Clock, "mono" | "after">) {
   const waiting: (() => void)[] = []
   const begun = new Set<StartTurn>()
+  const patient = new Set<() => void>()
   const state: { ping?: Ping; looking: boolean } = { looking: false }
 
-  const pause = () => new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve))
+  const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve))
 
   function take(): StartTurn {
     const turn = {
@@ -35,20 +39,29 @@ export function createTurns(clock: Pick<Clock, "mono" | "after">) {
     return turn
   }
 
+  /** The thread has nothing to do: whoever wants to start goes before whoever has time. */
+  function lend() {
+    const [start] = begun
+    const [come] = patient
+    if (waiting.length > 0) return start?.over()
+    come?.()
+  }
+
   async function look(ping: Ping) {
     if (state.looking) return
     state.looking = true
     let idle = clock.mono()
-    while (waiting.length > 0) {
+    while (waiting.length > 0 || patient.size > 0) {
       const asked = clock.mono()
       await ping().catch(() => {})
       const now = clock.mono()
-      if (now - asked > AT_ONCE_MS) idle = now
+      const busy = now - asked > AT_ONCE_MS
+      if (busy) idle = now
       if (now - idle >= IDLE_MS) {
         idle = now
-        for (const [oldest] of [[...begun]]) oldest?.over()
+        lend()
       }
-      await pause()
+      await pause(busy && waiting.length === 0 ? SELDOM_MS : LOOK_MS)
     }
     state.looking = false
   }
@@ -63,6 +76,21 @@ export function createTurns(clock: Pick<Clock, "mono" | "after">) {
       waiting.push(resolve)
       void look(ping)
       return promise.then(take)
+    },
+    /** Comes when opencode's thread has nothing to do, and after so long in any case. */
+    async calm(most_ms: number): Promise<void> {
+      const { ping } = state
+      if (!ping) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const come = () => {
+        cancel()
+        patient.delete(come)
+        resolve()
+      }
+      const cancel = clock.after(most_ms, come)
+      patient.add(come)
+      void look(ping)
+      await promise
     },
   }
 }

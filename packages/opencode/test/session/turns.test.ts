@@ -57,3 +57,51 @@ test("one that never comes to its model holds nobody up for long, nor does a thr
   await clock.advance(100)
   expect(begun).toHaveLength(3)
 })
+
+test("what nobody waits for comes when the thread has nothing to do, one after the other", async () => {
+  const { clock, turns, thread } = await starting(0, 20)
+  const come: string[] = []
+  for (const name of ["a", "b"]) void turns.calm(5_000).then(() => come.push(name))
+  await clock.advance(1_000)
+  expect(come).toEqual([])
+  thread.answer_ms = 1
+  while (come.length === 0) await clock.advance(1)
+  expect(come).toEqual(["a"])
+  await clock.advance(20)
+  expect(come).toEqual(["a", "b"])
+})
+
+test("it comes after its time however busy the thread is, and at once where nobody knows", async () => {
+  const { clock, turns } = await starting(0, 20)
+  const come: string[] = []
+  void turns.calm(500).then(() => come.push("late"))
+  await clock.advance(490)
+  expect(come).toEqual([])
+  await clock.advance(20)
+  expect(come).toEqual(["late"])
+  await createTurns(createFakeClock()).calm(5_000)
+})
+
+test("whoever wants to start goes before it", async () => {
+  const { clock, turns, thread, begun } = await starting(3, 20)
+  const come: string[] = []
+  void turns.calm(5_000).then(() => come.push("shown"))
+  thread.answer_ms = 1
+  await clock.advance(40)
+  expect({ begun: begun.length, come }).toEqual({ begun: 3, come: [] })
+  await clock.advance(20)
+  expect(come).toEqual(["shown"])
+})
+
+test("a busy thread is asked less often where nobody wants to start", async () => {
+  const clock = createFakeClock()
+  const turns = createTurns(clock)
+  const asked = { times: 0 }
+  turns.ask(() => {
+    asked.times += 1
+    return new Promise<void>((resolve) => void clock.after(20, resolve))
+  })
+  void turns.calm(5_000)
+  await clock.advance(1_000)
+  expect(asked.times).toBeLessThan(20)
+})

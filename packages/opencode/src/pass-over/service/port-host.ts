@@ -80,6 +80,8 @@ export type Host = {
   /** Closes a child's transcript with a line of ours. */
   close(session_id: SessionID, text: string, metadata: Record<string, unknown>): Promise<void>
   progress(call: ToolCall, progress: Progress): Promise<void>
+  /** Comes when the host has time for what nobody waits for, and after so long in any case. */
+  calm?(most_ms: number): Promise<void>
   /** Tells the user something, where they look just now. */
   notify(message: { text: string; issues: boolean }): Promise<void>
   /** Takes a question of ours off the host's screen: it was answered elsewhere. */

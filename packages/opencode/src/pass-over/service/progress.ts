@@ -11,6 +11,8 @@ import type { Runner } from "./runner"
 
 const EVERY_MS = 1_000
 const FIRST_MS = 300
+// What a busy host is asked to show waits for as long as that.
+const CALM_MS = 5_000
 
 // Made once: finding out how a language writes its numbers takes longer than all the rest of a view.
 const COUNT = new Intl.NumberFormat("en")
@@ -84,6 +86,7 @@ export function createProgress({ host, clock, store, running, pace }: Watching) 
 
   const show = (runner: Runner) => {
     armed = false
+    if (runner.run.phase === "ended") return
     last = clock.mono()
     // A view that cannot be shown harms nobody; the pass goes on.
     const from = clock.mono()
@@ -91,7 +94,14 @@ export function createProgress({ host, clock, store, running, pace }: Watching) 
       .progress(runner.pass, view(runner, from - began))
       .then(() => pace.took(clock.mono() - from))
       .catch(() => {})
+  }
+
+  /** The panel looks on by itself; the host is shown it when it has time for that. */
+  const due = (runner: Runner) => {
     store.live(liveView(runner, clock)).catch(() => {})
+    const calm = host.calm?.(CALM_MS)
+    if (!calm) return show(runner)
+    void calm.then(() => show(runner))
   }
 
   return {
@@ -107,7 +117,7 @@ export function createProgress({ host, clock, store, running, pace }: Watching) 
       // run, each is shown less often: a view costs the host more than it costs us.
       const least = pace.between(running.all().length)
       const next = last === undefined ? began + Math.max(FIRST_MS, least) : last + Math.max(EVERY_MS, least)
-      unarm = clock.after(Math.max(0, next - clock.mono()), () => show(runner))
+      unarm = clock.after(Math.max(0, next - clock.mono()), () => due(runner))
     },
   }
 }

@@ -65,6 +65,34 @@ test("where others start before it, a pass waits without its time running; one t
   expect(over).toEqual([1])
 })
 
+test("a busy host is shown nothing until it has time for it; the panel sees it all the same", async () => {
+  using made = world({})
+  const waits: number[] = []
+  const calm = Promise.withResolvers<void>()
+  made.host.calm = (most_ms) => {
+    waits.push(most_ms)
+    return calm.promise
+  }
+  const pass = await started(made)
+  await made.clock.advance(1_500)
+  expect({ waits, shown: made.host.shown }).toEqual({ waits: [5_000], shown: [] })
+  expect((await made.engine.store.lives()).map((live) => live.pass_over_id)).toEqual([pass.pass.id])
+  calm.resolve()
+  await settle()
+  expect(made.host.shown.map(({ progress }) => progress.title)).toEqual([expect.stringContaining("step 2")])
+  await outcomeOf(made, pass)
+})
+
+test("what a busy host had no time for is not shown when it is over", async () => {
+  using made = world({})
+  const calm = Promise.withResolvers<void>()
+  made.host.calm = () => calm.promise
+  await outcomeOf(made, await started(made))
+  calm.resolve()
+  await settle()
+  expect(made.host.shown).toEqual([])
+})
+
 test("waiting in line does not burn the deadline", async () => {
   using made = world({ running: 1 })
   await started(made)
