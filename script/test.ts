@@ -6,36 +6,45 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { GATE } from "./gate"
+import { inLanes, type Done, type Job } from "./test/lanes"
 import { provide } from "./test/provide"
+import { deal, type Deal } from "./test/share"
 import { runSuite, type Run, type Suite, type Tally } from "./test/suite"
 
 const root = join(import.meta.dir, "..")
 const scratch = mkdtempSync(join(tmpdir(), "pass-over-test-"))
 
-const without = (...patterns: string[]) => patterns.flatMap((pattern) => ["--path-ignore-patterns", pattern])
+// Much of it is waiting: for a process to start, for a browser, for a child that hangs on purpose.
+const LANES = 2
 
-// Two halves that take equally long, side by side: much of it is waiting.
+const shared = (name: string, shares: number, of: Deal): Suite[] =>
+  deal(root, of, shares).map((args, index, { length }) => ({
+    name: `${name} (${index + 1} of ${length})`,
+    cwd: of.cwd,
+    args,
+  }))
+
+const plugin = { cwd: "packages/opencode" }
+const REAL = "test/pass-over/integration"
 const HALF = ["test/pass-over/engine", "test/cli", "test/server"]
-const UNITS: readonly Suite[] = [
-  {
-    name: "the core, the store and the edges",
-    cwd: "packages/opencode",
-    args: without("**/integration/**", ...HALF.map((path) => `${path}/**`)),
-  },
-  { name: "the engine, the command line and the API", cwd: "packages/opencode", args: HALF },
-]
+const panel = (name: string, file: string) => ({ name, cwd: "packages/app", args: [`./test/browser/${file}.test.ts`] })
 
+// What fails fastest and means most comes first; the short ones come last, so that no lane waits for the other for long.
 const SUITES: readonly Suite[] = [
-  { name: "the rehearsal", cwd: "packages/rehearsal", args: [] },
+  { name: "the scripts", cwd: ".", args: ["./script"] },
   { name: "the terminal's decisions", cwd: "packages/tui", args: [] },
   { name: "the panel's decisions", cwd: "packages/app", args: ["./test/view"] },
+  // A process that has loaded everything there is spends its time on its memory.
+  ...shared("the core, the store and the edges", 3, { ...plugin, among: ["test"], without: [REAL, ...HALF] }),
+  ...shared("the engine, the command line and the API", 2, { ...plugin, among: HALF }),
+  ...shared("the real opencode", 6, { ...plugin, among: [REAL] }),
+  { name: "the rehearsal", cwd: "packages/rehearsal", args: [] },
   // Each in a process of its own: a browser, a server and an opencode are enough for one.
-  { name: "the panel in Chromium", cwd: "packages/app", args: ["./test/browser/panel.test.ts"] },
-  { name: "changes in the panel", cwd: "packages/app", args: ["./test/browser/changes.test.ts"] },
-  { name: "the hand in the panel", cwd: "packages/app", args: ["./test/browser/hand.test.ts"] },
-  { name: "the panel and the real opencode", cwd: "packages/app", args: ["./test/browser/real.test.ts"] },
-  { name: "the panel and hostile text", cwd: "packages/app", args: ["./test/browser/hostile.test.ts"] },
-  { name: "the real opencode", cwd: "packages/opencode", args: ["test/pass-over/integration"] },
+  panel("the panel in Chromium", "panel"),
+  panel("the hand in the panel", "hand"),
+  panel("the panel and the real opencode", "real"),
+  panel("the panel and hostile text", "hostile"),
+  panel("changes in the panel", "changes"),
 ]
 
 const add = (a: Tally, b: Tally): Tally => ({
@@ -53,38 +62,21 @@ async function runStep({ name, command }: (typeof GATE)[number]): Promise<Run> {
 let tally: Tally = { passed: 0, failed: 0, skipped: 0 }
 const failures: string[] = []
 
-async function take(name: string, run: () => Promise<Run>) {
-  const began = performance.now()
-  console.log(`\n── ${name}`)
-  const done = await run()
-  tally = add(tally, done.tally)
-  failures.push(...done.failures)
-  console.log(`── ${((performance.now() - began) / 1000).toFixed(0)} s`)
+const told = {
+  begin: (name: string) => console.log(`\n── ${name}`),
+  end({ result, seconds }: Done<Run>) {
+    tally = add(tally, result.tally)
+    failures.push(...result.failures)
+    console.log(`── ${seconds.toFixed(0)} s`)
+  },
 }
 
-/** Runs suites at the same time, and shows each by itself. */
-async function together(suites: readonly Suite[]) {
-  const running = suites.map((suite, index) => {
-    const shown: Uint8Array[] = []
-    // The first is seen as it goes.
-    const screen = index === 0 ? process.stdout : { write: (chunk: Uint8Array) => shown.push(chunk) }
-    const run = runSuite(suite, root, scratch, screen)
-    return { name: suite.name, shown, run }
-  })
-  for (const { name, shown, run } of running) {
-    await take(name, async () => {
-      const done = await run
-      for (const chunk of shown) process.stdout.write(chunk)
-      return done
-    })
-  }
-}
+const step = (each: (typeof GATE)[number]): Job<Run> => ({ name: each.name, run: () => runStep(each) })
+const suite = (each: Suite): Job<Run> => ({ name: each.name, run: (screen) => runSuite(each, root, scratch, screen) })
 
 provide()
-for (const step of GATE) await take(step.name, () => runStep(step))
-await take("the scripts", () => runSuite({ name: "the scripts", cwd: ".", args: ["./script"] }, root, scratch))
-await together(UNITS)
-for (const suite of SUITES) await take(suite.name, () => runSuite(suite, root, scratch))
+await inLanes(GATE.map(step), 1, process.stdout, told)
+await inLanes(SUITES.map(suite), LANES, process.stdout, told)
 rmSync(scratch, { recursive: true, force: true })
 
 if (failures.length > 0) console.log(`\nWhat failed:\n\n${failures.join("\n\n")}`)

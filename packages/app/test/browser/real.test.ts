@@ -2,12 +2,10 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { call, calls, gate, hold, reply, say, type ModelRequest } from "../../../rehearsal/src"
-import { createWorld, endWorld, plugin, toolCalls, type World } from "../../../opencode/test/pass-over/support/opencode"
-import { buildPanel } from "../../script/build"
+import { createWorld, endWorld, toolCalls, type World } from "../../../opencode/test/pass-over/support/opencode"
 import { launch, open } from "./support/browser"
 import { serve, type Panel } from "./support/serve"
 import { until } from "./support/story"
-import { DIST } from "./support/world"
 
 // The real opencode with the plugin, the real server beside it, and the panel in a real browser.
 
@@ -25,7 +23,6 @@ const FILES = {
 }
 
 beforeAll(async () => {
-  await Promise.all([buildPanel(DIST), plugin()])
   held.world = await createWorld({
     files: FILES,
     preferences: {

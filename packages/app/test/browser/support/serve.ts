@@ -1,15 +1,15 @@
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { folderOf } from "../../../../opencode/src/server/address"
 import { findServer, panelLink } from "../../../../opencode/src/server/client"
-import { databaseOf, type World } from "../../../../opencode/test/pass-over/support/opencode"
+import { databaseOf, plugin, type World } from "../../../../opencode/test/pass-over/support/opencode"
 import { until } from "./story"
 
 export type Panel = { link(): Promise<string>; stop(): Promise<void> }
 
-/** `pass-over serve` for the user of a sandbox. */
+/** `pass-over serve` for the user of a sandbox, with the panel, as both ship. */
 export async function serve({ box }: World): Promise<Panel> {
   const database = databaseOf(box)
-  const cli = join(import.meta.dir, "../../../../opencode/src/cli/main.ts")
+  const cli = join(dirname(await plugin()), "cli.js")
   const child = Bun.spawn([process.execPath, cli, "serve"], {
     cwd: box.project,
     env: { ...process.env, ...box.env, PASS_OVER_DB: database },

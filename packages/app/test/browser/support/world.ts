@@ -19,8 +19,6 @@ import { serve } from "../../../../opencode/src/server/serve"
 import { buildPanel } from "../../../script/build"
 import { createScriptedHost, type ScriptedHost } from "../../../../opencode/test/pass-over/support/scripted-host"
 
-export const DIST = join(import.meta.dir, "../../../dist")
-
 /** An opencode process with scripted children, and the server of its user beside it; all of it real but the children. */
 export type World = AsyncDisposable & {
   host: ScriptedHost
@@ -64,7 +62,8 @@ steps:
 let built: Promise<string> | undefined
 
 export async function createWorld(): Promise<World> {
-  await (built ??= buildPanel(DIST))
+  // In a folder of its own: other tests may be running.
+  const panel = await (built ??= buildPanel(mkdtempSync(join(tmpdir(), "pass-over-dist-"))))
   const root = mkdtempSync(join(tmpdir(), "pass-over-panel-"))
   const database = join(root, "pass-over.db")
   const directory = join(root, "work", "shop")
@@ -107,7 +106,7 @@ export async function createWorld(): Promise<World> {
   let server: Awaited<ReturnType<typeof serve>>
   let calls = 0
   const start = async () => {
-    server = await serve({ database, panel: DIST, version: "0.0.0-test", log: () => {} })
+    server = await serve({ database, panel, version: "0.0.0-test", log: () => {} })
     if (!server.ok) throw new Error(server.problem)
   }
   await start()
