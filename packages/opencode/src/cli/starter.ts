@@ -14,8 +14,10 @@ export const STARTER = `// Pass Over: who may hand what to whom, with which righ
     // Ask you before a pass starts.
     // "require_confirmation": true,
 
-    // Let a result wait for you before the agent that asked for it sees it.
+    // Let a result with an error, a rejection or a blocker wait for you before the agent that asked for it sees it.
     // "auto_return": false,
+    // … and with this every other result too.
+    // "auto_review": false,
 
     // How long a pass may take, in milliseconds.
     // "timeout_ms": 600000

@@ -67,7 +67,7 @@ export const ToolResultArtifact = z.strictObject({
 })
 export type ToolResultArtifact = z.infer<typeof ToolResultArtifact>
 
-/** An individual result of a subagent's work. A new kind is added here; the compiler then asks for its line in `TELLS`, in `report.ts`. */
+/** An individual result of a subagent's work. A new kind is added here; one that a child may return also in `report.ts`. */
 export const WorkArtifact = z.discriminatedUnion("type", [
   FileModificationArtifact,
   DecisionArtifact,
