@@ -77,47 +77,79 @@ export function liveView({ pass, run, waiting }: Runner, clock: Clock): LivePass
 
 export type Watching = { host: Host; clock: Clock; store: Store; running: Pick<Running, "all">; pace: Pace }
 
-/** Shows changes of a pass at most once a second: the first at once, the last in any case unless it has ended. */
-export function createProgress({ host, clock, store, running, pace }: Watching) {
+type Shown = {
+  /** The least time between two views. */
+  least(): number
+  /** Waited for when a view is due; the view is of the moment after that. */
+  calm?(): Promise<void> | undefined
+  show(runner: Runner): void
+}
+
+/** Shows what changes at most once a second: the first after a moment, the last in any case unless the pass has ended. */
+function createShown(clock: Clock, { least, calm, show }: Shown) {
   const began = clock.mono()
   let last: number | undefined
   let unarm = () => {}
   let armed = false
 
-  const show = (runner: Runner) => {
+  // What changes from now on is in the next view.
+  const now = (runner: Runner) => {
     armed = false
-    if (runner.run.phase === "ended") return
     last = clock.mono()
-    // A view that cannot be shown harms nobody; the pass goes on.
-    const from = clock.mono()
-    host
-      .progress(runner.pass, view(runner, from - began))
-      .then(() => pace.took(clock.mono() - from))
-      .catch(() => {})
+    if (runner.run.phase !== "ended") show(runner)
   }
 
-  /** The panel looks on by itself; the host is shown it when it has time for that. */
   const due = (runner: Runner) => {
-    store.live(liveView(runner, clock)).catch(() => {})
-    const calm = host.calm?.(CALM_MS)
-    if (!calm) return show(runner)
-    void calm.then(() => show(runner))
+    const waiting = calm?.()
+    if (!waiting) return now(runner)
+    void waiting.then(() => now(runner))
   }
+
+  return {
+    over: () => unarm(),
+    changed(runner: Runner) {
+      if (armed) return
+      armed = true
+      // The first view waits a little too: a pass that is over in no time need not be shown on its way.
+      const next = last === undefined ? began + Math.max(FIRST_MS, least()) : last + Math.max(EVERY_MS, least())
+      unarm = clock.after(Math.max(0, next - clock.mono()), () => due(runner))
+    },
+  }
+}
+
+/** Shows a pass that changes: to the panel, which looks on by itself, and to the host when that has time for it. */
+export function createProgress({ host, clock, store, running, pace }: Watching) {
+  const began = clock.mono()
+  // Where many run, each is shown less often: a view costs the host more than it costs us.
+  const least = () => pace.between(running.all().length)
+  const panel = createShown(clock, {
+    least,
+    show: (runner) => void store.live(liveView(runner, clock)).catch(() => {}),
+  })
+  const screen = createShown(clock, {
+    least,
+    calm: () => host.calm?.(CALM_MS),
+    show(runner) {
+      const from = clock.mono()
+      // A view that cannot be shown harms nobody; the pass goes on.
+      host
+        .progress(runner.pass, view(runner, from - began))
+        .then(() => pace.took(clock.mono() - from))
+        .catch(() => {})
+    },
+  })
 
   return {
     changed(runner: Runner) {
       if (runner.run.phase === "ended") {
-        unarm()
+        panel.over()
+        screen.over()
         return
       }
       const { pass, waiting } = runner
-      if (armed || (pass.child_session_id === null && (waiting === undefined || waiting === TO_START))) return
-      armed = true
-      // The first view waits a little too: a pass that is over in no time need not be shown on its way. And where many
-      // run, each is shown less often: a view costs the host more than it costs us.
-      const least = pace.between(running.all().length)
-      const next = last === undefined ? began + Math.max(FIRST_MS, least) : last + Math.max(EVERY_MS, least)
-      unarm = clock.after(Math.max(0, next - clock.mono()), () => due(runner))
+      if (pass.child_session_id === null && (waiting === undefined || waiting === TO_START)) return
+      panel.changed(runner)
+      screen.changed(runner)
     },
   }
 }

@@ -89,7 +89,7 @@ test("a proposal is read, taken in part, applied with the user's check, and take
 
   // A file of two parts: one is taken, the other declined with a word.
   await choose(tui, "long", /^(?![^]*src\/total\.ts)/)
-  const file = await tui.waitFor("▸ the whole file, 2 parts · ○ not decided")
+  const file = await tui.waitFor(/▸ the whole file, 2 parts · ○ not decided[^]*a39 = 3939/)
   expect(file).toContain("- const a2 = 2\n")
   expect(file).toContain("+ const a39 = 3939\n")
   await tui.send("j")
