@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { signal } from "./processes"
+import { screenWith } from "./screen"
 
 export type TuiOptions = {
   cols?: number
@@ -18,7 +19,7 @@ export type Tui = AsyncDisposable & {
   type(text: string): Promise<void>
   /** What is on the screen. */
   capture(): Promise<string>
-  /** The screen, as soon as it shows the text. */
+  /** The screen, as soon as it shows the text and is painted. */
   waitFor(text: string | RegExp, timeout_ms?: number): Promise<string>
   stop(): Promise<void>
 }
@@ -32,7 +33,6 @@ export type TuiInput = TuiOptions & {
 }
 
 const WAIT_MS = 20_000
-const LOOK_MS = 40
 const GRACE_MS = 3_000
 
 const counter = { next: 1 }
@@ -51,18 +51,7 @@ export async function startTui(input: TuiInput): Promise<Tui> {
 
   const capture = () => tmux("capture-pane", "-p")
 
-  const waitFor = async (text: string | RegExp, timeout_ms = WAIT_MS) => {
-    const shows = (screen: string) => (typeof text === "string" ? screen.includes(text) : text.test(screen))
-    const until = performance.now() + timeout_ms
-    // tmux has no event for "the screen changed", so this has to look.
-    while (true) {
-      const screen = await capture()
-      if (shows(screen)) return screen
-      if (performance.now() > until)
-        throw new Error(`${text} was not on the screen within ${timeout_ms} ms:\n${screen}`)
-      await Bun.sleep(LOOK_MS)
-    }
-  }
+  const waitFor = (text: string | RegExp, timeout_ms = WAIT_MS) => screenWith({ capture, text, timeout_ms })
 
   const stop = async () => {
     // Hangs up on opencode, which then ends in its own time.
