@@ -27,6 +27,14 @@ test("what failed is counted and told with its reason", async () => {
   expect(run.failures[0]).not.toContain("good")
 })
 
+test("an attempt that was made again with success is no failure, and no test of its own", async () => {
+  const again = `let times = 0\ntest("again", () => expect((times += 1)).toBe(2), { retry: 2 })\n`
+  const run = await ran(`${HEAD}${again}test("good", () => {})\n`)
+  expect(run).toEqual({ tally: { passed: 2, failed: 0, skipped: 0 }, failures: [] })
+  const never = await ran(`${HEAD}test("never", () => expect(1).toBe(2), { retry: 1 })\n`)
+  expect(never.tally.failed).toBeGreaterThan(0)
+})
+
 test("a suite whose preparation fails, or that dies, has failed and says why", async () => {
   const unprepared = await ran(`${HEAD}beforeAll(() => { throw new Error("no browser") })\ntest("one", () => {})\n`)
   expect(unprepared.tally.failed).toBeGreaterThan(0)
