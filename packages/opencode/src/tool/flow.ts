@@ -13,7 +13,9 @@ import type { FlowRun } from "../pass-over/service/port-flow"
 import { tool } from "./answer"
 import { alive, headless } from "../identity"
 import { callerOf } from "./caller"
+import { GATE_PERMISSION } from "./dialog"
 import { permitted } from "./permitted"
+import { inTurn, put } from "./turn"
 import description from "./flow.txt"
 
 export const FlowArgs = z.strictObject({
@@ -123,6 +125,21 @@ async function permittedAll(
   return undefined
 }
 
+/** Only people pause a run, so a person is asked before an agent goes on with one. */
+async function released({ project, short }: World, run: FlowRun, context: ToolContext): Promise<Refusal | undefined> {
+  const said = (why: string) =>
+    refuse(PassOverErrorCode.DECLINED, `A person has paused run ${run.run_id} of ${run.flow}, and ${why}.`, {
+      suggestion: `Leave it paused. They go on with it themselves: pass-over flow resume ${run.run_id}`,
+    })
+  if (short) return said("nobody is here to be asked")
+  const question = `${run.flow} is paused. May ${context.agent} go on with it?`
+  const metadata = { run_id: run.run_id, from: context.agent }
+  const answer = await inTurn(context.sessionID, () =>
+    put(context, project.host, { permission: GATE_PERMISSION, patterns: [question], always: [], metadata }),
+  )
+  return answer.yes ? undefined : said("it was not let go on")
+}
+
 async function start(world: World, args: z.infer<typeof FlowArgs>, context: ToolContext) {
   const { flows } = world
   if (args.name === undefined) {
@@ -165,6 +182,8 @@ export const flowTool = (engine: Engine, project: Project, flows: Flows, short =
         if (args.action === "watch") return watched(world, run, context, wait)
         const state = (await flows.state(run.run_id))?.state
         if (state && ENDED.includes(state.status)) return watched(world, run, context, false)
+        const kept = state?.paused ? await released(world, run, context) : undefined
+        if (kept) return kept
         const done = await flows.order(run.run_id, { type: "resume", actor: context.agent }, context.agent)
         return done.ok ? watched(world, run, context, wait) : done.refusal
       },

@@ -195,3 +195,44 @@ describe("the user's own rules for passes", () => {
     expect(result).toMatchObject({ title: "named: begun" })
   })
 })
+
+describe("a run that a person has paused", () => {
+  type Put = { permission: string; patterns: string[] }
+
+  async function resumed(world: FlowScene, ask: (question: Put) => Promise<void>, short = false) {
+    const begun = await world.flows.start({ ...wanted, originator: "alice", by: "person" })
+    if (!begun.ok) throw new Error(begun.refusal.message)
+    const { run_id } = begun.run
+    await world.flows.order(run_id, { type: "pause", actor: "ada" }, "ada")
+    const context = { sessionID: "ses_root", messageID: "msg_1", callID: "call_1", agent: "alice", ask }
+    const tool = flowTool(world.engine, world.project, world.flows, short)
+    const answered = tool.execute({ action: "resume", run: run_id, wait: false }, {
+      ...context,
+      abort: new AbortController().signal,
+    } as unknown as ToolContext)
+    const answer = await answered
+    const output = typeof answer === "string" ? answer : answer.output
+    return { output, paused: (await world.flows.state(run_id))?.state.paused }
+  }
+
+  test("goes on by an agent's call where that person lets it", async () => {
+    using world = scene()
+    const put: Put[] = []
+    const { paused } = await resumed(world, async (question) => void put.push(question))
+    expect(paused).toBe(false)
+    expect(put).toMatchObject([
+      { permission: "pass_over_gate", patterns: ["named is paused. May alice go on with it?"] },
+    ])
+  })
+
+  test("stays paused where they do not, or where nobody can be asked, and the agent is told how people go on", async () => {
+    using world = scene()
+    const no = await resumed(world, () => Promise.reject(new Error("rejected")))
+    expect(no.paused).toBe(true)
+    expect(no.output).toMatch(/E017.*A person has paused run run_\w+ of named, and it was not let go on/)
+    expect(no.output).toContain("pass-over flow resume run_")
+    using alone = scene()
+    const nobody = await resumed(alone, () => Promise.reject(new Error("asked all the same")), true)
+    expect(nobody).toMatchObject({ paused: true, output: expect.stringContaining("nobody is here to be asked") })
+  })
+})
