@@ -1,17 +1,13 @@
 import type { Clock } from "../pass-over/service/port"
 import type { StartTurn } from "../pass-over/service/port-host"
 
-/** Waits until a word has gone to opencode's thread and come back. */
-export type Ping = () => Promise<unknown>
+/** Comes as soon as opencode's thread has nothing to do. */
+export type Idle = () => Promise<unknown>
 
-// A thread that answers at once for that long has nothing to do: whoever started last waits for its model.
-const IDLE_MS = 8
-const AT_ONCE_MS = 3
-const LOOK_MS = 4
+// A thread that cannot be asked is taken for an idle one.
+const UNKNOWN_MS = 10
 // However busy it is, and whatever became of the one before.
 const MOST_MS = 2_000
-// How often a busy thread is asked for the sake of those who have time.
-const SELDOM_MS = 50
 
 /**
  * Lets children start one after the other while opencode's one thread is busy. Where many start at once each is held up by
@@ -23,9 +19,9 @@ export function createTurns(clock: Pick<Clock, "mono" | "after">) {
   const waiting: (() => void)[] = []
   const begun = new Set<StartTurn>()
   const patient = new Set<() => void>()
-  const state: { ping?: Ping; looking: boolean } = { looking: false }
+  const state: { idle?: Idle; looking: boolean } = { looking: false }
 
-  const pause = (ms: number) => new Promise<void>((resolve) => void clock.after(ms, resolve))
+  const pause = () => new Promise<void>((resolve) => void clock.after(UNKNOWN_MS, resolve))
 
   function take(): StartTurn {
     const turn = {
@@ -47,40 +43,31 @@ export function createTurns(clock: Pick<Clock, "mono" | "after">) {
     come?.()
   }
 
-  async function look(ping: Ping) {
+  async function look(idle: Idle) {
     if (state.looking) return
     state.looking = true
-    let idle = clock.mono()
     while (waiting.length > 0 || patient.size > 0) {
-      const asked = clock.mono()
-      await ping().catch(() => {})
-      const now = clock.mono()
-      const busy = now - asked > AT_ONCE_MS
-      if (busy) idle = now
-      if (now - idle >= IDLE_MS) {
-        idle = now
-        lend()
-      }
-      await pause(busy && waiting.length === 0 ? SELDOM_MS : LOOK_MS)
+      await idle().catch(pause)
+      lend()
     }
     state.looking = false
   }
 
   return {
-    /** From now on opencode's thread is asked how busy it is; without that nobody waits for anybody. */
-    ask: (ping: Ping) => void (state.ping = ping),
+    /** From now on opencode's thread is asked whether it is busy; without that nobody waits for anybody. */
+    ask: (idle: Idle) => void (state.idle = idle),
     next(): StartTurn | Promise<StartTurn> {
-      const { ping } = state
-      if (!ping || begun.size === 0) return take()
+      const { idle } = state
+      if (!idle || begun.size === 0) return take()
       const { promise, resolve } = Promise.withResolvers<void>()
       waiting.push(resolve)
-      void look(ping)
+      void look(idle)
       return promise.then(take)
     },
     /** Comes when opencode's thread has nothing to do, and after so long in any case. */
     async calm(most_ms: number): Promise<void> {
-      const { ping } = state
-      if (!ping) return
+      const { idle } = state
+      if (!idle) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const come = () => {
         cancel()
@@ -89,7 +76,7 @@ export function createTurns(clock: Pick<Clock, "mono" | "after">) {
       }
       const cancel = clock.after(most_ms, come)
       patient.add(come)
-      void look(ping)
+      void look(idle)
       await promise
     },
   }

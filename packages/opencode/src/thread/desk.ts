@@ -1,5 +1,6 @@
 import type { Reach } from "../session/client"
 import { enterTree } from "../session/home"
+import { createIdle } from "./idle"
 import type { Asked, Near, Question, Replied } from "./wire"
 
 type Instance = { reach: Reach; quit(): void; trouble(what: string): void }
@@ -38,7 +39,7 @@ export function nearSide({ instances, asks }: Desk): Near {
     },
     over: (call) => void asks.delete(call),
     tree: enterTree,
-    ping() {},
+    idle: createIdle(),
     trouble: (what) => any()?.trouble(what),
     quit: () => any()?.quit(),
   }

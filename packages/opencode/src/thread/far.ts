@@ -116,12 +116,14 @@ const far: Far = {
     }
   },
   abort: (call) => calls.get(call)?.abort.abort(),
-  hear(instance, event, stopped) {
-    try {
-      cores.get(instance)?.event(event, stopped)
-    } catch (error) {
-      // Nobody waits for an answer to what was only told.
-      survived(error)
+  hear(instance, all) {
+    for (const { event, stopped } of all) {
+      try {
+        cores.get(instance)?.event(event, stopped)
+      } catch (error) {
+        // Nobody waits for an answer to what was only told.
+        survived(error)
+      }
     }
   },
   before: (instance, call, args) => hooksOf(instance).before(call, args),
@@ -142,7 +144,7 @@ const near = wire<Near, Far>(
   far,
 )
 
-turns.ask(() => near.ping())
+turns.ask(() => near.idle())
 onTree((directory, home) => void near.tree.asEvent(directory, home))
 
 process.on("uncaughtException", survived)

@@ -7,6 +7,7 @@ import { homeOf } from "../session/home"
 import { RETURN, RETURNED } from "../tool/returned"
 import { TOOLS } from "../tool/shown.gen"
 import { leave, pairs } from "./desk"
+import { createOutbox } from "./outbox"
 import { createReturns } from "./returns"
 import { createSieve } from "./sieve"
 import { engineThread } from "./start"
@@ -61,7 +62,13 @@ const telling =
     spoken(Promise.try(() => client.app.log({ body: { service: "pass-over", level: "error", message } })))
 
 type Thread = ReturnType<typeof engineThread>
-type Nearby = { thread: Thread; instance: number; sieve: ReturnType<typeof createSieve> }
+/** `next` is the other side, told of all that was heard until now: nothing overtakes that. */
+type Nearby = {
+  thread: Thread
+  next(): Thread["far"]
+  instance: number
+  sieve: ReturnType<typeof createSieve>
+}
 
 const BEREFT = "Pass Over has stopped, and this pass with it. Nothing more is done for it: end your turn."
 
@@ -73,29 +80,28 @@ function heard({ tool }: Call, said: Said | undefined): Said | undefined {
   return { output, metadata: { exit } }
 }
 
-function createHooks({ thread, instance, sieve }: Nearby): CoreHooks {
-  const { far } = thread
+function createHooks({ thread, next, instance, sieve }: Nearby): CoreHooks {
   return {
     async before(call, args) {
       // Whoever has nobody above is no child, and our own tools do there what has to be done around them.
       if (sieve.top(call.sessionID) || ours(call)) return undefined
-      if (!thread.over) return far.before(instance, call, args)
+      if (!thread.over) return next().before(instance, call, args)
       // Nobody is there to say what it may do.
       if (sieve.ours(call.sessionID)) throw new Error(BEREFT)
       return undefined
     },
     async after(call: Call & { args: unknown }, said?: Said) {
       if (ours(call) || thread.over) return undefined
-      if (!sieve.top(call.sessionID)) return far.after(instance, call, heard(call, said))
+      if (!sieve.top(call.sessionID)) return next().after(instance, call, heard(call, said))
       // Of those who are nobody's child it counts what they write, for the sake of those who write beside them.
-      if (WRITERS.includes(call.tool)) spoken(far.after(instance, call))
+      if (WRITERS.includes(call.tool)) spoken(next().after(instance, call))
       return undefined
     },
     async shell(of, { BASH_ENV }) {
       if (thread.over) return {}
-      return far.shell(instance, of, BASH_ENV === undefined ? {} : { BASH_ENV })
+      return next().shell(instance, of, BASH_ENV === undefined ? {} : { BASH_ENV })
     },
-    compacting: async (of) => (thread.over ? [] : far.compacting(instance, of)),
+    compacting: async (of) => (thread.over ? [] : next().compacting(instance, of)),
   }
 }
 
@@ -118,7 +124,12 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
   const sieve = createSieve()
   const returns = createReturns()
   const stop = (id: string) => input.client.session.abort({ path: { id } })
-  const around = createHooks({ thread, instance, sieve })
+  const outbox = createOutbox((all) => spoken(far.hear.asEvent(instance, all)))
+  const next = () => {
+    outbox.flush()
+    return far
+  }
+  const around = createHooks({ thread, next, instance, sieve })
   const state: { hooks?: CoreHooks } = {}
   const opening = { ...openingOf(input, reached), instance, buried: thread.buried }
 
@@ -151,7 +162,7 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
       desk.asks.set(call, { instance, ask: (question) => Promise.resolve(context.ask(question)) })
       abort.addEventListener("abort", onAbort)
       try {
-        const answer = far.execute(instance, name, args, contextOf(call, name, context))
+        const answer = next().execute(instance, name, args, contextOf(call, name, context))
         if (abort.aborted) onAbort()
         const answered = await answer
         if (name === RETURN && accepted(answered)) returns.taken(context.sessionID)
@@ -167,10 +178,12 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
     event(event) {
       const done = returns.endedBy(event)
       if (done !== undefined) spoken(stop(done))
-      if (sieve.wanted(event)) spoken(far.hear.asEvent(instance, event, done !== undefined))
+      if (sieve.wanted(event)) outbox.put({ event, stopped: done !== undefined })
     },
     async dispose() {
-      const closing = far.close(instance).catch(() => {})
+      const closing = next()
+        .close(instance)
+        .catch(() => {})
       if (thread.over || !closed.within(instance, CLOSED_MS)) await closing
       leave(desk, instance)
     },

@@ -1,10 +1,10 @@
 /** What opencode's thread and the engine's ask of one another. All of it is JSON: there is nothing faster between them. */
 import type { ToolResult } from "@opencode-ai/plugin"
-import type { Event } from "@opencode-ai/sdk/v2"
 import { createBirpc, type BirpcReturn } from "birpc"
 import type { Mode } from "../agent/agent"
 import type { Call, Said } from "../core-port"
 import type { Home } from "../session/home"
+import type { Heard } from "./outbox"
 
 /** An opencode instance, by its number in its process. */
 export type Opening = {
@@ -50,8 +50,8 @@ export type Far = {
   originators(instance: number, agents: readonly (readonly [string, Mode])[]): Promise<string[]>
   execute(instance: number, name: string, args: unknown, context: Context): Promise<ToolResult>
   abort(call: number): void
-  /** `stopped` where the child whose step has ended was told to stop already. */
-  hear(instance: number, event: Event, stopped: boolean): void
+  /** What opencode has said, in that order. */
+  hear(instance: number, all: readonly Heard[]): void
   before(instance: number, call: Call, args: unknown): Promise<Record<string, unknown> | undefined>
   after(instance: number, call: Call & { args: unknown }, said?: Said): Promise<string | undefined>
   shell(instance: number, of: { sessionID?: string }, env: { BASH_ENV?: string }): Promise<Record<string, string>>
@@ -66,8 +66,8 @@ export type Near = {
   over(call: number): void
   tree(directory: string, home: Home): void
   trouble(what: string): void
-  /** Answers as soon as opencode's thread has time for it. */
-  ping(): void
+  /** Comes as soon as opencode's thread has nothing to do. */
+  idle(): Promise<void>
   quit(): void
 }
 

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test"
+import type { Event } from "@opencode-ai/sdk/v2"
+import { createOutbox, pressing, type Heard } from "../../src/thread/outbox"
+
+const event = (type: string, properties: unknown = {}) => ({ id: "evt_1", type, properties }) as unknown as Event
+const part = (value: Record<string, unknown>) =>
+  event("message.part.updated", { part: { sessionID: "ses_1", ...value } })
+const DELTA = event("message.part.delta", { sessionID: "ses_1", delta: "a" })
+const END = part({ type: "step-finish" })
+
+function collected() {
+  const sent: Event[][] = []
+  const outbox = createOutbox((all: Heard[]) => void sent.push(all.map(({ event }) => event)))
+  const put = (...events: Event[]) => events.forEach((event) => outbox.put({ event, stopped: false }))
+  return { sent, outbox, put }
+}
+
+test("what is said letter by letter goes along with what decides something, in its order", () => {
+  const { sent, put } = collected()
+  put(DELTA, DELTA)
+  expect(sent).toEqual([])
+  put(END)
+  expect(sent).toEqual([[DELTA, DELTA, END]])
+})
+
+test("it is sent a moment later where nothing else comes, once", async () => {
+  const { sent, put } = collected()
+  put(DELTA)
+  await Bun.sleep(100)
+  expect(sent).toEqual([[DELTA]])
+  put(END)
+  await Bun.sleep(100)
+  expect(sent).toEqual([[DELTA], [END]])
+})
+
+test("whoever has something else to send sends it first", () => {
+  const { sent, put, outbox } = collected()
+  put(DELTA)
+  outbox.flush()
+  outbox.flush()
+  expect(sent).toEqual([[DELTA]])
+})
+
+test("somebody waits for all but words, and for parts that are an answer or a step's beginning or end", () => {
+  const tool = (status: string) => part({ type: "tool", tool: "read", state: { status } })
+  const yes = [
+    tool("completed"),
+    tool("error"),
+    part({ type: "step-start" }),
+    END,
+    ...["session.created", "session.status", "session.deleted", "permission.asked", "permission.replied"].map((type) =>
+      event(type),
+    ),
+  ]
+  const no = [
+    tool("pending"),
+    tool("running"),
+    part({ type: "text" }),
+    part({ type: "reasoning" }),
+    DELTA,
+    event("message.updated"),
+  ]
+  expect(yes.map(pressing)).toEqual(yes.map(() => true))
+  expect(no.map(pressing)).toEqual(no.map(() => false))
+})
