@@ -43,7 +43,11 @@ test("whoever has something else to send sends it first", () => {
 
 test("somebody waits for all but words, and for parts that are an answer or a step's beginning or end", () => {
   const tool = (status: string) => part({ type: "tool", tool: "read", state: { status } })
+  const message = (info: unknown) => event("message.updated", { info })
   const yes = [
+    part({ type: "tool", tool: "flow", state: { status: "running" } }),
+    message({ role: "assistant", time: { created: 1, completed: 2 } }),
+    message({ role: "assistant", time: { created: 1 }, error: { name: "MessageAbortedError" } }),
     tool("completed"),
     tool("error"),
     part({ type: "step-start" }),
@@ -58,7 +62,8 @@ test("somebody waits for all but words, and for parts that are an answer or a st
     part({ type: "text" }),
     part({ type: "reasoning" }),
     DELTA,
-    event("message.updated"),
+    message({ role: "assistant", time: { created: 1 } }),
+    message({ role: "user", time: { created: 1 } }),
   ]
   expect(yes.map(pressing)).toEqual(yes.map(() => true))
   expect(no.map(pressing)).toEqual(no.map(() => false))
