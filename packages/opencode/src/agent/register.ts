@@ -76,11 +76,11 @@ const withRules = (user: Rules, ours: Rules): Rules => ({
 
 /** Who sees which of our tools: tools that an agent cannot use cost tokens in each of its prompts. */
 function visibility(originator: boolean): Rules {
-  const nobody = { pass_over_return: "deny" }
-  // The question before a pass has to be asked whatever the agent's rules say of everything else.
+  // A question to a person has to be asked whatever the agent's rules say of everything else.
+  const everybody = { pass_over_return: "deny", pass_over_gate: "ask" }
   return originator
-    ? { ...nobody, pass_over_gate: "ask" }
-    : { ...nobody, pass_over: "deny", pass_over_read: "deny", pass_over_review: "deny", flow: "deny" }
+    ? everybody
+    : { ...everybody, pass_over: "deny", pass_over_read: "deny", pass_over_review: "deny", flow: "deny" }
 }
 
 type Named = { name: string; agent: HostAgent | undefined; mode: Mode }

@@ -14,7 +14,8 @@ export const STARTER = `// Pass Over: who may hand what to whom, with which righ
     // Ask you before a pass starts.
     // "require_confirmation": true,
 
-    // Let a result with an error, a rejection or a blocker wait for you before the agent that asked for it sees it.
+    // Let a result that is not completed, or has an error, a rejection or a blocker, wait for you before the agent that
+    // asked for it sees it.
     // "auto_return": false,
     // … and with this every other result too.
     // "auto_review": false,

@@ -1,6 +1,7 @@
 import type { ToolContext } from "@opencode-ai/plugin"
 import { z } from "zod"
 import { PassOverErrorCode, refuse, type Refusal } from "../pass-over/domain/errors"
+import { told } from "../pass-over/domain/gate"
 import type { ToolCall } from "../pass-over/service/port-host"
 import { progressOf } from "../pass-over/handoff/diagram"
 import type { FlowPlan } from "../pass-over/handoff/plan"
@@ -9,13 +10,13 @@ import type { Engine, Project } from "../pass-over/service/engine"
 import type { Flows } from "../pass-over/service/flow"
 import { agentsOf } from "../pass-over/service/flow-plan"
 import { tellRun } from "../pass-over/service/flow-tell"
+import { answerTo, openGate, withdrawGate } from "../pass-over/service/gate"
 import type { FlowRun } from "../pass-over/service/port-flow"
 import { tool } from "./answer"
 import { alive, headless } from "../identity"
 import { callerOf } from "./caller"
-import { GATE_PERMISSION } from "./dialog"
+import { dialog } from "./dialog"
 import { permitted } from "./permitted"
-import { inTurn, put } from "./turn"
 import description from "./flow.txt"
 
 export const FlowArgs = z.strictObject({
@@ -125,19 +126,41 @@ async function permittedAll(
   return undefined
 }
 
+// Whoever has paused a run looks at something. After that the agent goes on with something else.
+const RESUME_TTL_MS = 10 * 60_000
+
 /** Only people pause a run, so a person is asked before an agent goes on with one. */
-async function released({ project, short }: World, run: FlowRun, context: ToolContext): Promise<Refusal | undefined> {
-  const said = (why: string) =>
+async function released({ engine, project, flows, short }: World, run: FlowRun, context: ToolContext) {
+  const said = (why: string): Refusal =>
     refuse(PassOverErrorCode.DECLINED, `A person has paused run ${run.run_id} of ${run.flow}, and ${why}.`, {
       suggestion: `Leave it paused. They go on with it themselves: pass-over flow resume ${run.run_id}`,
     })
-  if (short) return said("nobody is here to be asked")
-  const question = `${run.flow} is paused. May ${context.agent} go on with it?`
-  const metadata = { run_id: run.run_id, from: context.agent }
-  const answer = await inTurn(context.sessionID, () =>
-    put(context, project.host, { permission: GATE_PERMISSION, patterns: [question], always: [], metadata }),
-  )
-  return answer.yes ? undefined : said("it was not let go on")
+  if (short || engine.headless) return said("nobody is here to be asked")
+  const { gate } = await openGate(engine, {
+    key: `${run.run_id}:resume:${engine.ids.make("cmd")}`,
+    kind: "question",
+    pass: undefined,
+    session_id: context.sessionID,
+    directory: project.directory,
+    asked_by: context.agent,
+    question: `${run.flow} is paused. May ${context.agent} go on with it?`,
+    detail: { run: run.run_id, from: context.agent },
+    policy: "a run that a person has paused",
+    default_action: "reject",
+    ttl_ms: RESUME_TTL_MS,
+  })
+  // Nobody is to answer what the call is not there for any more, or what is done already.
+  const withdraw = () => void withdrawGate(engine, gate.gate_id).catch(() => {})
+  const off = flows.carried(run.run_id)?.watch(({ paused }) => (paused ? undefined : withdraw()))
+  context.abort.addEventListener("abort", withdraw)
+  if (context.abort.aborted) withdraw()
+  const answered = await answerTo(engine, gate, dialog(context, project.host))
+  context.abort.removeEventListener("abort", withdraw)
+  off?.()
+  // Where the person goes on with it themselves, the agent is told that it is not paused.
+  const paused = (await flows.state(run.run_id))?.state.paused
+  if (!context.abort.aborted && (answered.status === "approved" || !paused)) return undefined
+  return said(`the question was ${told(answered)}`)
 }
 
 async function start(world: World, args: z.infer<typeof FlowArgs>, context: ToolContext) {

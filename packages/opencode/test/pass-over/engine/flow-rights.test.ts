@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test"
 import type { AgentInfo } from "../../../src/pass-over/domain/agent"
 import type { Rule } from "../../../src/pass-over/domain/right"
 import { createFlows } from "../../../src/pass-over/service/flow"
+import { answerGate } from "../../../src/pass-over/service/gate"
 import { rightsOf, rightTo } from "../../../src/pass-over/service/right"
 import { flowTool } from "../../../src/tool/flow"
 import { started } from "../support/drive"
@@ -198,41 +199,71 @@ describe("the user's own rules for passes", () => {
 
 describe("a run that a person has paused", () => {
   type Put = { permission: string; patterns: string[] }
+  type World = { world: FlowScene; put: Put[]; asked(): Promise<string | undefined> }
 
-  async function resumed(world: FlowScene, ask: (question: Put) => Promise<void>, short = false) {
+  /** An agent's call that goes on with it, and what a person does meanwhile. */
+  async function resumed(meanwhile: (of: World & { run_id: string }) => Promise<unknown>, short = false) {
+    using world = scene()
     const begun = await world.flows.start({ ...wanted, originator: "alice", by: "person" })
     if (!begun.ok) throw new Error(begun.refusal.message)
     const { run_id } = begun.run
     await world.flows.order(run_id, { type: "pause", actor: "ada" }, "ada")
+    const put: Put[] = []
+    const stop = new AbortController()
+    const ask = (question: Put) => {
+      put.push(question)
+      return new Promise<void>(() => {})
+    }
     const context = { sessionID: "ses_root", messageID: "msg_1", callID: "call_1", agent: "alice", ask }
     const tool = flowTool(world.engine, world.project, world.flows, short)
     const answered = tool.execute({ action: "resume", run: run_id, wait: false }, {
       ...context,
-      abort: new AbortController().signal,
+      abort: stop.signal,
     } as unknown as ToolContext)
+    await settle(20)
+    const asked = async () => (await world.engine.store.gates({ status: ["pending"] }))[0]?.gate_id
+    const done = { over: false }
+    void answered.then(() => (done.over = true))
+    await meanwhile({ world, put, asked, run_id })
+    await world.clock.until(() => done.over)
     const answer = await answered
     const output = typeof answer === "string" ? answer : answer.output
-    return { output, paused: (await world.flows.state(run_id))?.state.paused }
+    return { output, put, paused: (await world.flows.state(run_id))?.state.paused, left: await asked() }
   }
 
-  test("goes on by an agent's call where that person lets it", async () => {
-    using world = scene()
-    const put: Put[] = []
-    const { paused } = await resumed(world, async (question) => void put.push(question))
-    expect(paused).toBe(false)
+  const say =
+    (verdict: "approve" | "reject") =>
+    async ({ world, asked }: World) =>
+      answerGate(world.engine, (await asked()) ?? "", { verdict, note: null, by: "ada", surface: "panel" })
+
+  test("goes on by an agent's call where that person lets it, wherever they say so", async () => {
+    const { paused, put, left } = await resumed(say("approve"))
+    expect({ paused, left }).toEqual({ paused: false, left: undefined })
     expect(put).toMatchObject([
       { permission: "pass_over_gate", patterns: ["named is paused. May alice go on with it?"] },
     ])
   })
 
-  test("stays paused where they do not, or where nobody can be asked, and the agent is told how people go on", async () => {
-    using world = scene()
-    const no = await resumed(world, () => Promise.reject(new Error("rejected")))
+  test("stays paused where they do not or nobody answers, and the agent is told how people go on", async () => {
+    const no = await resumed(say("reject"))
     expect(no.paused).toBe(true)
-    expect(no.output).toMatch(/E017.*A person has paused run run_\w+ of named, and it was not let go on/)
+    expect(no.output).toMatch(/E017.*A person has paused run run_\w+ of named, and the question was rejected by ada/)
     expect(no.output).toContain("pass-over flow resume run_")
-    using alone = scene()
-    const nobody = await resumed(alone, () => Promise.reject(new Error("asked all the same")), true)
-    expect(nobody).toMatchObject({ paused: true, output: expect.stringContaining("nobody is here to be asked") })
+    const nobody = await resumed(async ({ world }) => world.clock.advance(10 * 60_000))
+    expect(nobody).toMatchObject({ paused: true, output: expect.stringContaining("nobody answered in time") })
+    const alone = await resumed(async () => {}, true)
+    expect(alone).toMatchObject({
+      paused: true,
+      put: [],
+      output: expect.stringContaining("nobody is here to be asked"),
+    })
+  })
+
+  test("is no question any more once they go on with it themselves", async () => {
+    const { output, paused, left } = await resumed(({ world, run_id }) =>
+      world.flows.order(run_id, { type: "resume", actor: "ada" }, "ada"),
+    )
+    expect({ paused, left }).toEqual({ paused: false, left: undefined })
+    expect(output).toContain("The run is not paused.")
   })
 })
