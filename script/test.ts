@@ -10,56 +10,16 @@ import { GATE } from "./gate"
 import { coverageOf, LEAST } from "./test/coverage"
 import { inLanes, type Done, type Job } from "./test/lanes"
 import { provide } from "./test/provide"
-import { deal, type Deal } from "./test/share"
 import { runSuite, type Run, type Suite, type Tally } from "./test/suite"
+import { suites } from "./test/suites"
 
 const root = join(import.meta.dir, "..")
 const scratch = mkdtempSync(join(tmpdir(), "pass-over-test-"))
 
-// Much of it is waiting: for a process to start, for a browser, for a child that hangs on purpose.
-const LANES = 2
-
 const CORE = "src/pass-over/"
 
-/** What a run of tests goes through is written down, because not one of them sees all of it. */
-const counted = (suite: Suite, index: number): Suite => ({
-  ...suite,
-  args: [...suite.args, "--coverage", "--coverage-reporter=lcov", `--coverage-dir=${join(scratch, `lcov-${index}`)}`],
-})
-
-const shared = (name: string, shares: number, of: Deal): Suite[] =>
-  deal(root, of, shares).map((args, index, { length }) => ({
-    name: `${name} (${index + 1} of ${length})`,
-    cwd: of.cwd,
-    args,
-  }))
-
-const plugin = { cwd: "packages/opencode" }
-const REAL = "test/pass-over/integration"
-const HALF = ["test/pass-over/engine", "test/cli", "test/server"]
-const panel = (name: string, file: string) => ({ name, cwd: "packages/app", args: [`./test/browser/${file}.test.ts`] })
-
-const UNITS: readonly Suite[] = [
-  // A process that has loaded everything there is spends its time on its memory.
-  ...shared("the core, the store and the edges", 3, { ...plugin, among: ["test"], without: [REAL, ...HALF] }),
-  ...shared("the engine, the command line and the API", 2, { ...plugin, among: HALF }),
-]
-
-// What fails fastest and means most comes first; the short ones come last, so that no lane waits for the other for long.
-const SUITES: readonly Suite[] = [
-  { name: "the scripts", cwd: ".", args: ["./script"] },
-  { name: "the terminal's decisions", cwd: "packages/tui", args: [] },
-  { name: "the panel's decisions", cwd: "packages/app", args: ["./test/view"] },
-  ...UNITS.map(counted),
-  ...shared("the real opencode", 6, { ...plugin, among: [REAL] }),
-  { name: "the rehearsal", cwd: "packages/rehearsal", args: [] },
-  // Each in a process of its own: a browser, a server and an opencode are enough for one.
-  panel("the panel in Chromium", "panel"),
-  panel("the hand in the panel", "hand"),
-  panel("the panel and the real opencode", "real"),
-  panel("the panel and hostile text", "hostile"),
-  panel("changes in the panel", "changes"),
-]
+// Much of it is waiting: for a process to start, for a browser, for a child that hangs on purpose.
+const LANES = 2
 
 const add = (a: Tally, b: Tally): Tally => ({
   passed: a.passed + b.passed,
@@ -96,13 +56,26 @@ const told = {
   },
 }
 
-const step = (each: (typeof GATE)[number]): Job<Run> => ({ name: each.name, run: () => runStep(each) })
+const step = (each: (typeof GATE)[number]): Job<Run> => ({ name: each.name, run: async () => runStep(each) })
 const suite = (each: Suite): Job<Run> => ({ name: each.name, run: (screen) => runSuite(each, root, scratch, screen) })
 
+/** What cannot even be run has failed, and keeps nothing else from being run and counted. */
+const safe = ({ name, run }: Job<Run>): Job<Run> => ({
+  name,
+  run: (screen) =>
+    run(screen).catch((error: unknown): Run => {
+      return {
+        tally: { passed: 0, failed: 1, skipped: 0 },
+        failures: [`── ${name}\nIt could not be run: ${String(error)}`],
+      }
+    }),
+})
+const all = (jobs: readonly Job<Run>[], lanes: number) => inLanes(jobs.map(safe), lanes, process.stdout, told)
+
 provide()
-await inLanes(GATE.map(step), 1, process.stdout, told)
-await inLanes(SUITES.map(suite), LANES, process.stdout, told)
-await inLanes([{ name: "what the tests of the core go through", run: coverage }], 1, process.stdout, told)
+await all(GATE.map(step), 1)
+await all(suites(root, scratch).map(suite), LANES)
+await all([{ name: "what the tests of the core go through", run: coverage }], 1)
 rmSync(scratch, { recursive: true, force: true })
 
 if (failures.length > 0) console.log(`\nWhat failed:\n\n${failures.join("\n\n")}`)

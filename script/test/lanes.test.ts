@@ -59,5 +59,5 @@ test("no more run at a time than there are lanes", async () => {
 test("a job that throws is not waited for", async () => {
   const { to, told } = watched()
   const bad: Job<number> = { name: "bad", run: () => Promise.reject(new Error("no")) }
-  expect(inLanes([bad], 2, to, told)).rejects.toThrow("no")
+  await expect(inLanes([bad], 2, to, told)).rejects.toThrow("no")
 })

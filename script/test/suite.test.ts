@@ -44,6 +44,14 @@ test("a suite whose preparation fails, or that dies, has failed and says why", a
   expect(died.failures).toHaveLength(1)
 })
 
+test("what a suite has started and left behind is not waited for", async () => {
+  const began = performance.now()
+  const sleeper = `Bun.spawn(["sleep", "12"], { stdio: ["ignore", "inherit", "inherit"] }).unref()`
+  const run = await ran(`${HEAD}test("one", () => { ${sleeper} })\n`)
+  expect(run.tally).toEqual({ passed: 1, failed: 0, skipped: 0 })
+  expect(performance.now() - began).toBeLessThan(20_000)
+}, 40_000)
+
 test("what the runner says twice is told once", () => {
   const output = "some.test.ts:\nerror: no\n(fail) one\n(pass) two\n\n1 tests failed:\n(fail) one\n"
   expect(failuresIn(output)).toEqual(["some.test.ts:\nerror: no\n(fail) one"])

@@ -42,15 +42,18 @@ export function failuresIn(output: string): string[] {
   return found
 }
 
-/** Shows a stream as it comes, and gives all of it at the end. */
-async function mirror(from: ReadableStream<Uint8Array>, to: Sink): Promise<string> {
+// What a suite has started may hold its output open for longer than it lives.
+const LATE_MS = 5_000
+
+type Output = { text: string }
+
+/** Shows a stream as it comes, and keeps it. */
+async function mirror(from: ReadableStream<Uint8Array>, to: Sink, kept: Output) {
   const decoder = new TextDecoder()
-  let text = ""
   for await (const chunk of from) {
     to.write(chunk)
-    text += decoder.decode(chunk, { stream: true })
+    kept.text += decoder.decode(chunk, { stream: true })
   }
-  return text
 }
 
 const read = (path: string) => {
@@ -77,11 +80,13 @@ export async function runSuite(
       killSignal: "SIGKILL",
     },
   )
-  const [out, err] = await Promise.all([mirror(child.stdout, screen), mirror(child.stderr, screen)])
+  const [out, err]: [Output, Output] = [{ text: "" }, { text: "" }]
+  const printed = Promise.all([mirror(child.stdout, screen, out), mirror(child.stderr, screen, err)])
   const ok = (await child.exited) === 0
+  await Promise.race([printed, Bun.sleep(LATE_MS)])
   const tally = tallyOf(read(report), ok)
-  const failures = tally.failed > 0 ? failuresIn(err + out) : []
+  const failures = tally.failed > 0 ? failuresIn(err.text + out.text) : []
   if (tally.failed > 0 && failures.length === 0)
-    failures.push((err + out).trim().split("\n").slice(-MOST_LINES).join("\n"))
+    failures.push((err.text + out.text).trim().split("\n").slice(-MOST_LINES).join("\n"))
   return { tally, failures: failures.map((text) => `── ${suite.name}\n${text}`) }
 }
