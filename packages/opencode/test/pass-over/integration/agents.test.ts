@@ -67,6 +67,6 @@ test("who sees our tools does not depend on it", async () => {
   const tools = ["pass_over", "pass_over_read", "pass_over_return", "flow", "pass_over_gate"].map(
     (name) => [name, "*"] as const,
   )
-  expect(await said("audit", tools)).toEqual(["deny", "deny", "deny", "deny", "allow"])
+  expect(await said("audit", tools)).toEqual(["deny", "deny", "deny", "deny", "ask"])
   expect(await said("alice", tools)).toEqual(["allow", "allow", "deny", "allow", "ask"])
 })
