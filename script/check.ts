@@ -12,7 +12,7 @@ const LATER = [
   "**/contention.test.ts",
   "**/launcher.test.ts",
   "**/retention-property.test.ts",
-  "**/{disk,git-judge}.test.ts",
+  "**/{disk,git-judge,flow-shape}.test.ts",
   "**/node_modules/**",
   "packages/rehearsal/**",
   "packages/app/**",
@@ -27,11 +27,15 @@ const unit = (without: readonly string[], ...only: string[]) => [
   ...only,
 ]
 
-// Two halves that take equally long, side by side: much of it is waiting.
-const HALF = ["pass-over/engine", "cli", "server"].map((name) => `packages/opencode/test/${name}`)
+// Side by side: much of it is waiting, and a process that has loaded everything there is spends its time on its memory.
+const tests = (...names: string[]) => names.map((name) => `packages/opencode/test/${name}`)
+const below = (paths: readonly string[]) => paths.map((path) => `${path}/**`)
+const BUSY = tests("pass-over/engine", "cli", "server")
+const CORE = tests("pass-over")
 const UNITS = [
-  { name: "unit tests of the engine, the command line and the API", command: unit([], ...HALF) },
-  { name: "unit tests of the rest", command: unit(HALF.map((path) => `${path}/**`)) },
+  { name: "unit tests of the engine, the command line and the API", command: unit([], ...BUSY) },
+  { name: "unit tests of the core and the store", command: unit(below(BUSY), ...CORE) },
+  { name: "unit tests of the rest", command: unit(below([...BUSY, ...CORE])) },
 ]
 
 type Step = { name: string; command: string[] }
