@@ -6,7 +6,7 @@ import type { ToolCall } from "../pass-over/service/port-host"
 import { progressOf } from "../pass-over/handoff/diagram"
 import type { FlowPlan } from "../pass-over/handoff/plan"
 import { ENDED } from "../pass-over/handoff/state"
-import type { Engine, Project } from "../pass-over/service/engine"
+import { standStill, type Engine, type Project } from "../pass-over/service/engine"
 import type { Flows } from "../pass-over/service/flow"
 import { agentsOf } from "../pass-over/service/flow-plan"
 import { tellRun } from "../pass-over/service/flow-tell"
@@ -154,7 +154,9 @@ async function released({ engine, project, flows, short }: World, run: FlowRun, 
   const off = flows.carried(run.run_id)?.watch(({ paused }) => (paused ? undefined : withdraw()))
   context.abort.addEventListener("abort", withdraw)
   if (context.abort.aborted) withdraw()
-  const answered = await answerTo(engine, gate, dialog(context, project.host))
+  // In a child no limit runs while a person is asked, as at every other gate.
+  const above = engine.running.byChild(context.sessionID)
+  const answered = await standStill(engine.running, above, () => answerTo(engine, gate, dialog(context, project.host)))
   context.abort.removeEventListener("abort", withdraw)
   off?.()
   // Where the person goes on with it themselves, the agent is told that it is not paused.
