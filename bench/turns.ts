@@ -6,21 +6,34 @@ export type Plan = { warm: number; pairs: number; rounds: number }
 export type Measured = { concurrency: number; times: Times }
 
 type Client = Pick<ReturnType<typeof connect>, "session">
+type Kind = keyof Times
 
-async function once({ session }: Client, kind: keyof Times): Promise<number> {
+// What a pass still does when it is over, 1.5 s later, or 3 s where another runs just then, would fall into the next
+// prompt, and into those of `task` as often: whoever has it done pays for it in nobody's time, as between two turns of a
+// model.
+const AFTER_ONE_MS = 1_800
+const AFTER_MANY_MS = 3_300
+
+async function once({ session }: Client, kind: Kind): Promise<number> {
   const sessionID = (await session.create()).data?.id ?? ""
   const began = performance.now()
   await session.prompt({ sessionID, agent: "build", parts: [{ type: "text", text: `${kind}: go` }] })
   return performance.now() - began
 }
 
+const round = (client: Client, concurrency: number, kind: Kind) =>
+  Promise.all(Array.from({ length: concurrency }, () => once(client, kind)))
+
 async function turns(client: Client, concurrency: number, count: number): Promise<Times> {
   const times: Times = { task: [], pass: [] }
   for (let index = 0; index < count; index += 1) {
     // Who goes first changes, so that neither has the warmer machine.
-    const order = index % 2 === 0 ? (["task", "pass"] as const) : (["pass", "task"] as const)
-    for (const kind of order) {
-      times[kind].push(...(await Promise.all(Array.from({ length: concurrency }, () => once(client, kind)))))
+    const order: Kind[] = index % 2 === 0 ? ["task", "pass"] : ["pass", "task"]
+    for (const [place, kind] of order.entries()) {
+      // One prompt is over before the pass in front of it has anything left to do; a round of many is not.
+      if (concurrency > 1) await Bun.sleep(AFTER_MANY_MS)
+      if (concurrency === 1 && place === 0) await Bun.sleep(AFTER_ONE_MS)
+      times[kind].push(...(await round(client, concurrency, kind)))
     }
   }
   return times

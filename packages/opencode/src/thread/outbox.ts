@@ -5,10 +5,13 @@ import { OURS } from "../session/ours"
 export type Heard = { event: Event; stopped: boolean }
 
 // Long for a thread, and nothing for a person who looks on.
-const MOST_MS = 40
+const WORDS_MS = 40
+// Whoever asks for a session later has heard of it by then: what was kept is sent before every call.
+const SESSIONS_MS = 1_000
 
 type PartUpdated = Extract<Event, { type: "message.part.updated" }>["properties"]
 type MessageUpdated = Extract<Event, { type: "message.updated" }>["properties"]
+type SessionTold = Extract<Event, { type: "session.created" | "session.updated" }>["properties"]
 
 // Whatever decides something: a step, or a tool call that has its answer. In a call of ours something is to be shown.
 function decides({ part }: PartUpdated): boolean {
@@ -20,19 +23,30 @@ function decides({ part }: PartUpdated): boolean {
 const last = ({ info }: MessageUpdated) =>
   info.role === "assistant" && (info.time.completed !== undefined || info.error !== undefined)
 
-/** Whether somebody may wait for it on the other side. What a child says letter by letter is only kept and shown. */
-export function pressing(event: Event): boolean {
+// A child of ours is waited for by whoever had it made.
+const ours = ({ info }: SessionTold) => info.metadata?.pass_over !== undefined
+
+const unless = (pressing: boolean, ms: number) => (pressing ? 0 : ms)
+
+/**
+ * How long it may stay here until something goes along with it: not at all where somebody may wait for it on the other
+ * side. What a child says letter by letter is only kept and shown, and of sessions that are not ours nothing is asked yet.
+ */
+export function patience(event: Event): number {
   switch (event.type) {
     case "message.part.updated":
-      return decides(event.properties)
+      return unless(decides(event.properties), WORDS_MS)
     case "message.updated":
-      return last(event.properties)
+      return unless(last(event.properties), WORDS_MS)
     case "message.part.delta":
     case "message.part.removed":
     case "message.removed":
-      return false
+      return WORDS_MS
+    case "session.created":
+    case "session.updated":
+      return unless(ours(event.properties), SESSIONS_MS)
     default:
-      return true
+      return 0
   }
 }
 
@@ -43,11 +57,12 @@ export function pressing(event: Event): boolean {
 export function createOutbox(send: (all: Heard[]) => void) {
   const kept: Heard[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
+  let due = Infinity
 
   /** Sends what there is; to be called before anything else is sent, so that nothing is overtaken. */
   function flush() {
     clearTimeout(timer)
-    timer = undefined
+    due = Infinity
     if (kept.length > 0) send(kept.splice(0))
   }
 
@@ -55,8 +70,13 @@ export function createOutbox(send: (all: Heard[]) => void) {
     flush,
     put(heard: Heard) {
       kept.push(heard)
-      if (pressing(heard.event)) return flush()
-      timer ??= setTimeout(flush, MOST_MS).unref()
+      const wait = patience(heard.event)
+      if (wait === 0) return flush()
+      const at = performance.now() + wait
+      if (at >= due) return
+      clearTimeout(timer)
+      due = at
+      timer = setTimeout(flush, wait).unref()
     },
   }
 }

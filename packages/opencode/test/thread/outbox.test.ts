@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test"
 import type { Event } from "@opencode-ai/sdk/v2"
-import { createOutbox, pressing, type Heard } from "../../src/thread/outbox"
+import { createOutbox, patience, type Heard } from "../../src/thread/outbox"
 
 const event = (type: string, properties: unknown = {}) => ({ id: "evt_1", type, properties }) as unknown as Event
 const part = (value: Record<string, unknown>) =>
   event("message.part.updated", { part: { sessionID: "ses_1", ...value } })
+const session = (metadata?: Record<string, unknown>) => event("session.created", { info: { id: "ses_1", metadata } })
 const DELTA = event("message.part.delta", { sessionID: "ses_1", delta: "a" })
 const END = part({ type: "step-finish" })
 
@@ -41,6 +42,25 @@ test("whoever has something else to send sends it first", () => {
   expect(sent).toEqual([[DELTA]])
 })
 
+test("a session that is not ours wakes nobody, and whatever comes first takes it along", async () => {
+  const { sent, put } = collected()
+  const [made, changed] = [session(), event("session.updated", { info: { id: "ses_1" } })]
+  put(made, changed)
+  await Bun.sleep(100)
+  expect(sent).toEqual([])
+  put(DELTA)
+  await Bun.sleep(100)
+  expect(sent).toEqual([[made, changed, DELTA]])
+})
+
+test("where nothing else comes it is told of all the same", async () => {
+  const { sent, put } = collected()
+  const made = session()
+  put(made)
+  await Bun.sleep(1_100)
+  expect(sent).toEqual([[made]])
+})
+
 test("somebody waits for all but words, and for parts that are an answer or a step's beginning or end", () => {
   const tool = (status: string) => part({ type: "tool", tool: "read", state: { status } })
   const message = (info: unknown) => event("message.updated", { info })
@@ -52,9 +72,8 @@ test("somebody waits for all but words, and for parts that are an answer or a st
     tool("error"),
     part({ type: "step-start" }),
     END,
-    ...["session.created", "session.status", "session.deleted", "permission.asked", "permission.replied"].map((type) =>
-      event(type),
-    ),
+    session({ pass_over: { id: "pass_1" } }),
+    ...["session.status", "session.deleted", "permission.asked", "permission.replied"].map((type) => event(type)),
   ]
   const no = [
     tool("pending"),
@@ -65,6 +84,6 @@ test("somebody waits for all but words, and for parts that are an answer or a st
     message({ role: "assistant", time: { created: 1 } }),
     message({ role: "user", time: { created: 1 } }),
   ]
-  expect(yes.map(pressing)).toEqual(yes.map(() => true))
-  expect(no.map(pressing)).toEqual(no.map(() => false))
+  expect(yes.map(patience)).toEqual(yes.map(() => 0))
+  expect(no.map(patience)).toEqual(no.map(() => 40))
 })

@@ -7,6 +7,8 @@ import { within } from "./within"
 const FAREWELL_MS = 1_500
 // While others are at work it waits for them, this often at the most.
 const FAREWELL_TURNS = 40
+// And then for a moment in which its host has nothing to do.
+const CALM_MS = 5_000
 // A child that was told to stop comes to rest in no time, unless its host hangs.
 const REST_MS = 5_000
 
@@ -25,8 +27,9 @@ export async function putAway(
   const left = leavePlace(deps, live)
   const later = Promise.withResolvers<void>()
   let unarm = () => {}
+  const calm = () => void Promise.resolve(deps.host.calm?.(CALM_MS)).finally(later.resolve)
   const wait = (turns: number) => {
-    unarm = clock.after(FAREWELL_MS, () => (turns > 1 && deps.busy() ? wait(turns - 1) : later.resolve()))
+    unarm = clock.after(FAREWELL_MS, () => (turns > 1 && deps.busy() ? wait(turns - 1) : calm()))
   }
   wait(FAREWELL_TURNS)
   const closed = later.promise.then(() => farewell(deps, live.pass, output))

@@ -97,6 +97,28 @@ test("what a busy host had no time for is not shown when it is over", async () =
   expect(made.host.shown).toEqual([])
 })
 
+test("the last line of a child's transcript waits for a host that has time, but not whoever goes on with the child", async () => {
+  using made = world({})
+  const calm = Promise.withResolvers<void>()
+  const first = await started(made)
+  await outcomeOf(made, first)
+  made.host.calm = () => calm.promise
+  await made.clock.advance(2_000)
+  expect(made.host.children[0]?.closed).toBeUndefined()
+  calm.resolve()
+  await settle()
+  expect(made.host.children[0]?.closed).toBe("returned to alice: approved")
+
+  const second = await started(made)
+  await outcomeOf(made, second)
+  made.host.calm = () => new Promise(() => {})
+  await made.clock.advance(2_000)
+  expect(made.host.children[1]?.closed).toBeUndefined()
+  await started(made, { continue: second.pass.id })
+  await settle(20)
+  expect(made.host.children[1]?.closed).toBe("returned to alice: approved")
+})
+
 test("waiting in line does not burn the deadline", async () => {
   using made = world({ running: 1 })
   await started(made)
