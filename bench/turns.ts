@@ -8,9 +8,9 @@ export type Measured = { concurrency: number; times: Times }
 type Client = Pick<ReturnType<typeof connect>, "session">
 type Kind = keyof Times
 
-// What a pass still does when it is over, 1.5 s later, or 3 s where another runs just then, would fall into the next
-// prompt, and into those of `task` as often: whoever has it done pays for it in nobody's time, as between two turns of a
-// model.
+// Each prompt finds an opencode that has nothing to do, as after a turn of a model that takes seconds. What a pass still
+// does when it is over, 1.5 s later or 3 s where another runs just then, would else fall into prompts of `task` as often
+// as into its own, and so would what `task` leaves behind.
 const AFTER_ONE_MS = 1_800
 const AFTER_MANY_MS = 3_300
 
@@ -29,10 +29,8 @@ async function turns(client: Client, concurrency: number, count: number): Promis
   for (let index = 0; index < count; index += 1) {
     // Who goes first changes, so that neither has the warmer machine.
     const order: Kind[] = index % 2 === 0 ? ["task", "pass"] : ["pass", "task"]
-    for (const [place, kind] of order.entries()) {
-      // One prompt is over before the pass in front of it has anything left to do; a round of many is not.
-      if (concurrency > 1) await Bun.sleep(AFTER_MANY_MS)
-      if (concurrency === 1 && place === 0) await Bun.sleep(AFTER_ONE_MS)
+    for (const kind of order) {
+      await Bun.sleep(concurrency === 1 ? AFTER_ONE_MS : AFTER_MANY_MS)
       times[kind].push(...(await round(client, concurrency, kind)))
     }
   }

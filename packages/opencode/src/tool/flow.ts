@@ -12,6 +12,7 @@ import { agentsOf } from "../pass-over/service/flow-plan"
 import { tellRun } from "../pass-over/service/flow-tell"
 import { answerTo, openGate, withdrawGate } from "../pass-over/service/gate"
 import type { FlowRun } from "../pass-over/service/port-flow"
+import { overAlready, standing } from "../pass-over/service/standing"
 import { tool } from "./answer"
 import { alive, headless } from "../identity"
 import { callerOf } from "./caller"
@@ -98,6 +99,13 @@ async function watched({ engine, project, flows }: World, run: FlowRun, context:
     output: await tellRun(engine, run, state),
     metadata: { flow: { run_id: run.run_id } },
   }
+}
+
+/** That the caller's own pass has ended already: what it begins now nobody waits for, and somebody pays for. */
+async function leftBehind({ engine, project }: World, context: ToolContext): Promise<Refusal | undefined> {
+  const caller = callerOf(context)
+  const { over } = await standing(engine, project, caller)
+  return over && overAlready(caller, over)
 }
 
 /** A run of this session's tree; the runs of others are unknown here. */
@@ -199,6 +207,8 @@ export const flowTool = (engine: Engine, project: Project, flows: Flows, short =
       async run(args, context) {
         const world = { engine, project, flows, short }
         const wait = short || (args.wait ?? true)
+        const late = args.action === "watch" ? undefined : await leftBehind(world, context)
+        if (late) return late
         if (args.action === "start") return start(world, args, context)
         const run = await mine(world, args.run, context)
         if ("code" in run) return run

@@ -14,6 +14,7 @@ import type { Layer } from "./change/stand-on"
 import type { Engine, Project } from "./engine"
 import type { Surface } from "./gate"
 import { earlierOf, type Earlier } from "./go-on"
+import { overAlready, standing } from "./standing"
 
 /** Who asks: taken from the host, never from what the asker says. */
 export type Caller = {
@@ -78,24 +79,9 @@ function unknownOriginator({ agent }: Caller, agents: readonly AgentInfo[]): Ref
   })
 }
 
-/** Whether a caller is still at a pass that is over: its host is slow to stop it, and nobody has spoken to it since. */
-function leftOver({ history }: Caller, { time_ended }: Pass): boolean {
-  const asked = time_ended === null ? [] : (history?.() ?? []).filter(({ role }) => role === "user")
-  return asked.length > 0 && asked.every(({ timestamp }) => timestamp <= (time_ended ?? 0))
-}
-
-const overAlready = ({ agent }: Caller, { id, status }: Pass): Refusal =>
-  refuse(PassOverErrorCode.STALE_REVISION, `Pass ${id} of ${agent} has ended already (${status}).`, {
-    suggestion: "Stop here; nothing more is passed on for it.",
-  })
-
 /** Policy, chain, repetition and the caller's own deadline: everything that can refuse a pass before it exists. */
 export async function grant(engine: Engine, project: Project, caller: Caller, ask: Ask) {
-  const above = engine.running.byChild(caller.session_id)
-  const root = above?.pass.root_session_id ?? (await project.host.root(caller.session_id))
-  // A session at the top is no child, so no pass is above it.
-  const parent = above?.pass ?? (root === caller.session_id ? undefined : await engine.store.byChild(caller.session_id))
-  const root_session_id = parent?.root_session_id ?? root
+  const { above, parent, root_session_id, over } = await standing(engine, project, caller)
   const [written, agents] = await Promise.all([project.written(), project.host.agents()])
   const stranger = unknownOriginator(caller, agents)
   if (stranger) return { ok: false as const, refusal: stranger }
@@ -116,7 +102,6 @@ export async function grant(engine: Engine, project: Project, caller: Caller, as
   const vain = unenforceable(values.constraints, (constraint) => settingOf(ruled.policy, constraint))
   if (vain) return { ok: false as const, refusal: vain }
   const objective_hash = engine.hash(normal(ask.objective))
-  const over = !above && parent && leftOver(caller, parent) ? parent : undefined
   const checked = check(
     { from: caller.agent, to: ask.subagent },
     {

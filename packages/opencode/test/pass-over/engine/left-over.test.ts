@@ -1,11 +1,14 @@
+import type { ToolContext } from "@opencode-ai/plugin"
 import { expect, test } from "bun:test"
 import type { ContextMessage } from "../../../src/pass-over/domain/context"
 import { sentence } from "../../../src/pass-over/domain/errors"
 import type { Input } from "../../../src/pass-over/domain/run"
 import type { Caller } from "../../../src/pass-over/service/api-send"
+import { flowTool } from "../../../src/tool/flow"
 import { outcomeOf, started, VERDICT } from "../support/drive"
 import { createEngineWorld, type EngineWorld } from "../support/engine"
 import { settle } from "../support/fake-clock"
+import { createFlowScene, type FlowScene } from "../support/flow"
 
 // A host may be slow to stop a child: what it calls then belongs to no pass any more.
 const CANCEL: Input = { type: "cancel", failure: { code: "E016", message: "nobody wants it any more" } }
@@ -72,4 +75,46 @@ test("a host that tells no history is taken at its word", async () => {
   using world = createEngineWorld()
   const pass = await over(world, { timeout_ms: 500 })
   expect(await onward(world, pass, {})).toEqual(["alice", "scout"])
+})
+
+const LOOK = `
+name: look
+steps:
+  - { id: a, agent: audit, objective: Look at it }
+`
+
+/** What scout's call of `flow` answers, in its own session. */
+function flow(world: FlowScene, { child_session_id }: Over, args: Record<string, unknown>, at: number[]) {
+  const context = {
+    sessionID: child_session_id,
+    messageID: "msg_1",
+    callID: "call_1",
+    agent: "scout",
+    abort: new AbortController().signal,
+    ask: async () => {},
+    messages: at.map((created) => ({ info: { id: `msg_${created}`, role: "user", time: { created } }, parts: [] })),
+  }
+  return flowTool(world.engine, world.project, world.flows).execute(args, context as unknown as ToolContext)
+}
+
+const START = { action: "start", name: "look", wait: false }
+
+test("it starts no flow either and goes on with none, but may look at how one goes", async () => {
+  using world = createFlowScene([LOOK])
+  const pass = await over(world, { timeout_ms: 500 })
+  const late = [pass.time_created]
+  const no = `Not done. E040 STALE_REVISION: Pass ${pass.id} of scout has ended already (timed_out). → Stop here; nothing more is passed on for it.`
+  expect(await flow(world, pass, START, late)).toBe(no)
+  expect(await world.engine.store.runs({})).toEqual([])
+  const run = await world.run("look")
+  expect(await flow(world, pass, { action: "resume", run: run.run_id }, late)).toBe(no)
+  expect(await flow(world, pass, { action: "watch", run: run.run_id, wait: false }, late)).toMatchObject({
+    title: expect.stringMatching(/^look: /),
+  })
+})
+
+test("whom a user speaks to afterwards starts flows for them", async () => {
+  using world = createFlowScene([LOOK])
+  const pass = await over(world, { timeout_ms: 500 })
+  expect(await flow(world, pass, START, [pass.time_ended! + 1])).toMatchObject({ title: "look: begun" })
 })
