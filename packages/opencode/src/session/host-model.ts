@@ -15,6 +15,13 @@ export function parseModel(model: string | null): Parsed {
   return { model: { providerID, modelID }, ...(variant ? { variant } : {}) }
 }
 
+/** The same as a session has it: one that has its model already is not written once more with its first prompt. */
+export function sessionModel(name: string | null) {
+  const { model, variant } = parseModel(name)
+  if (!model) return {}
+  return { model: { id: model.modelID, providerID: model.providerID, ...(variant ? { variant } : {}) } }
+}
+
 /** opencode says of a model that it does not have only that something went wrong. */
 export async function unknownModel(client: Client, given: string | null): Promise<string | undefined> {
   const { model } = parseModel(given)

@@ -11,7 +11,7 @@ import { readFiles } from "./files"
 import { toMessage } from "./message-v2"
 import { nearby } from "./nearby"
 import { askSmallModel } from "./small-model"
-import { modelName, parseModel, unknownModel } from "./host-model"
+import { modelName, parseModel, sessionModel, unknownModel } from "./host-model"
 import type { Observed } from "./observed"
 import { partID, resultMessageID } from "./id"
 import { bringResult } from "./result-message"
@@ -142,6 +142,7 @@ function createSessions({ client, observed, turns }: HostOptions): Sessions {
           parentID: pass.root_session_id,
           title,
           agent: pass.subagent_id,
+          ...sessionModel(pass.model),
           metadata: marked(pass),
           permission: [...rules],
         }),

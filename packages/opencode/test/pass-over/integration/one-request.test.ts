@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { rmSync, writeFileSync } from "node:fs"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createFolder } from "../support/folder"
 import { createWorld, endWorld, type World } from "../support/opencode"
@@ -10,12 +10,16 @@ setDefaultTimeout(120_000)
 
 const folder = createFolder()
 const busy = folder.at("busy")
+const sessions = folder.at("sessions")
 const held = {} as { world: World }
 
 beforeAll(async () => {
   held.world = await createWorld({
     preferences: {},
-    plugins: [[join(import.meta.dir, "../support/slow-stop.ts"), { while: busy }]],
+    plugins: [
+      [join(import.meta.dir, "../support/slow-stop.ts"), { while: busy }],
+      [join(import.meta.dir, "../support/sessions-told.ts"), { to: sessions }],
+    ],
   })
 })
 afterAll(async () => {
@@ -40,5 +44,21 @@ test("whoever has returned asks its model for nothing more, however slow opencod
     return info?.role === "assistant" ? info.error : undefined
   })
   expect(error.name).toBe("MessageAbortedError")
+  model.verify()
+})
+
+test("a child's session has its model from the beginning, and is not written once more for it", async () => {
+  const { model, server } = held.world
+  writeFileSync(sessions, "")
+  const own = [to("audit", "Look again"), answerOf]
+  model.play({ agents: { alice: own, audit: [back] } })
+  const { sessionID } = await server.prompt({ agent: "alice", text: "Go." })
+  const told = readFileSync(sessions, "utf8")
+    .trim()
+    .split("\n")
+    .map((line): { type: string; parentID?: string; model?: unknown } => JSON.parse(line))
+    .filter(({ parentID }) => parentID === sessionID)
+  expect(told[0]).toMatchObject({ type: "session.created", model: { providerID: "rehearsal", id: "script" } })
+  expect(new Set(told.map((each) => JSON.stringify(each.model))).size).toBe(1)
   model.verify()
 })
