@@ -5,8 +5,8 @@
  *   bun bench/task.ts [pairs] [rounds] [bare] [reading] [terminal]
  *
  * It runs `opencode serve`, where what plugins ask of opencode goes through a socket; with `terminal` it is the terminal
- * that people sit before, where it does not. Before each prompt it waits until opencode has nothing left to do, so that
- * nobody pays for what another has left behind; a whole run takes half an hour. The first pairs, whose code has never run
+ * that people sit before, where it does not. Before each prompt it waits so long that opencode has nothing left to do:
+ * nobody pays for what another has left behind. A whole run takes half an hour. The first pairs, whose code has never run
  * before, are told apart. The child answers at once: the emptiest delegation that there is, in which every millisecond of
  * ours is seen. With `reading` it reads the file first, as whoever is asked for a review does. `bare` takes a plugin of a
  * few lines in the place of ours: what the host itself costs, and the least that can be had.

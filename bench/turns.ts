@@ -8,9 +8,9 @@ export type Measured = { concurrency: number; times: Times }
 type Client = Pick<ReturnType<typeof connect>, "session">
 type Kind = keyof Times
 
-// Each prompt finds an opencode that has nothing to do, as after a turn of a model that takes seconds. What a pass still
-// does when it is over, 1.5 s later or 3 s where another runs just then, would else fall into prompts of `task` as often
-// as into its own, and so would what `task` leaves behind.
+// Long enough that each prompt finds an opencode with nothing to do, as after a turn of a model that takes seconds. What a
+// pass still does when it is over, 1.5 s later or 3 s where another runs just then, would else fall into somebody's prompt:
+// without a pause nearly always into one of `task`.
 const AFTER_ONE_MS = 1_800
 const AFTER_MANY_MS = 3_300
 

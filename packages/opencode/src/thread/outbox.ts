@@ -6,12 +6,12 @@ export type Heard = { event: Event; stopped: boolean }
 
 // Long for a thread, and nothing for a person who looks on.
 const WORDS_MS = 40
-// Whoever asks for a session later has heard of it by then: what was kept is sent before every call.
-const SESSIONS_MS = 1_000
+// What nobody has heard of yet is asked of opencode, and what was kept is sent before every call.
+const SESSION_MS = 1_000
 
 type PartUpdated = Extract<Event, { type: "message.part.updated" }>["properties"]
 type MessageUpdated = Extract<Event, { type: "message.updated" }>["properties"]
-type SessionTold = Extract<Event, { type: "session.created" | "session.updated" }>["properties"]
+type SessionCreated = Extract<Event, { type: "session.created" }>["properties"]
 
 // Whatever decides something: a step, or a tool call that has its answer. In a call of ours something is to be shown.
 function decides({ part }: PartUpdated): boolean {
@@ -24,13 +24,14 @@ const last = ({ info }: MessageUpdated) =>
   info.role === "assistant" && (info.time.completed !== undefined || info.error !== undefined)
 
 // A child of ours is waited for by whoever had it made.
-const ours = ({ info }: SessionTold) => info.metadata?.pass_over !== undefined
+const ours = ({ info }: SessionCreated) => info.metadata?.pass_over !== undefined
 
 const unless = (pressing: boolean, ms: number) => (pressing ? 0 : ms)
 
 /**
  * How long it may stay here until something goes along with it: not at all where somebody may wait for it on the other
- * side. What a child says letter by letter is only kept and shown, and of sessions that are not ours nothing is asked yet.
+ * side, or goes by what it changes, as by a session's rules. What a child says letter by letter is only kept and shown, and
+ * of a new session that is not ours nothing is known yet that could be wrong.
  */
 export function patience(event: Event): number {
   switch (event.type) {
@@ -43,8 +44,7 @@ export function patience(event: Event): number {
     case "message.removed":
       return WORDS_MS
     case "session.created":
-    case "session.updated":
-      return unless(ours(event.properties), SESSIONS_MS)
+      return unless(ours(event.properties), SESSION_MS)
     default:
       return 0
   }

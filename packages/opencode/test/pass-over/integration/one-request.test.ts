@@ -47,7 +47,7 @@ test("whoever has returned asks its model for nothing more, however slow opencod
   model.verify()
 })
 
-test("a child's session has its model from the beginning, and is not written once more for it", async () => {
+test("a child's session has its model from the beginning", async () => {
   const { model, server } = held.world
   writeFileSync(sessions, "")
   const own = [to("audit", "Look again"), answerOf]
