@@ -26,7 +26,7 @@ import type { Client } from "./session/client"
 import { createHost } from "./session/host"
 import type { Observed } from "./session/observed"
 import { createRoutedHost } from "./session/routed-host"
-import { turns } from "./runtime"
+import { nursery, turns } from "./runtime"
 import { stay } from "./standby/stay"
 import { homeOf } from "./session/home"
 import { hostAt, workspacesInside, workspacesOf } from "./session/worktrees"
@@ -73,7 +73,7 @@ export function openProject({ engine, keeper }: { engine: Engine; keeper: Keeper
     directory,
     within: below(home ?? input),
     ...(home ? { tree: input.directory } : {}),
-    host: createRoutedHost(createHost({ client, observed, turns }), hostAt(input)),
+    host: createRoutedHost(createHost({ client, observed, turns, nursery }), hostAt(input)),
     // A tree goes with its project.
     get closing() {
       return home ? (engine.projects.get(directory)?.closing ?? above) : closing.signal

@@ -7,6 +7,7 @@ import { createPassOver } from "./pass-over"
 import { PassID } from "./pass-over/domain/id"
 import type { Engine } from "./pass-over/service/engine"
 import type { Clock, Ids, Log } from "./pass-over/service/port"
+import { createNursery } from "./session/nursery"
 import { runCommand } from "./session/run-command"
 import { tokens } from "./session/tokens"
 import { createTurns } from "./session/turns"
@@ -27,6 +28,8 @@ export const clock: Clock = {
 
 /** opencode has one thread for all of its projects. */
 export const turns = createTurns(clock)
+
+export const nursery = createNursery()
 
 const uuid = () => Bun.randomUUIDv7()
 

@@ -1,3 +1,4 @@
+import type { AssistantMessage } from "@opencode-ai/sdk/v2"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { AgentInfo } from "../pass-over/domain/agent"
 import { toolCallOf } from "../pass-over/domain/call"
@@ -15,6 +16,7 @@ import { modelName, parseModel, sessionModel, unknownModel } from "./host-model"
 import type { Observed } from "./observed"
 import { partID, resultMessageID } from "./id"
 import { bringResult } from "./result-message"
+import type { Nursery } from "./nursery"
 import type { Turns } from "./turns"
 
 const HEARD_MS = 50
@@ -23,15 +25,34 @@ export type HostOptions = {
   client: Client
   observed: Observed
   turns: Turns
+  nursery?: Nursery
 }
 
-async function prompt(client: Client, input: Prompt): Promise<Rest> {
-  const { data, error, response } = await client.session.prompt({
-    sessionID: input.session_id,
-    agent: input.agent,
-    ...parseModel(input.model),
-    parts: [{ type: "text", text: input.text }],
-  })
+const words = ({ agent, model, text }: Pick<Prompt, "agent" | "model" | "text">) => ({
+  agent,
+  ...parseModel(model),
+  parts: [{ type: "text" as const, text }],
+})
+
+type Prompted = { data?: { info: AssistantMessage } | undefined; error?: unknown; response?: Response | undefined }
+
+/** How the prompt ended that went along with a session; nothing where none did. */
+async function first({ nursery }: HostOptions, { kind, session_id }: Prompt): Promise<Prompted | undefined> {
+  if (kind !== "first" && kind !== "scratch") return undefined
+  try {
+    const response = await nursery?.rest(session_id)
+    if (!response) return undefined
+    const told: Prompted["data"] = JSON.parse(await response.text())
+    return response.ok ? { data: told, response } : { error: told, response }
+  } catch (error) {
+    return { error }
+  }
+}
+
+async function prompt(options: HostOptions, input: Prompt): Promise<Rest> {
+  const { client } = options
+  const { data, error, response }: Prompted =
+    (await first(options, input)) ?? (await client.session.prompt({ sessionID: input.session_id, ...words(input) }))
   if (data?.info.error) return { failure: toFailure(data.info.error) }
   if (data?.info.finish !== undefined) return {}
   // Stopped while its provider made it wait: the host says neither what was wrong nor that it is over.
@@ -128,24 +149,33 @@ function createReading({ client, observed }: HostOptions): Reading {
 
 const marked = (pass: Pass) => ({ pass_over: { id: pass.id, ...passOverMarker(pass) } })
 
+const firstOf = ({ id, subagent_id: agent, model }: Pass, text: string) => ({
+  pass_id: id,
+  body: JSON.stringify(words({ agent, model, text })),
+})
+
 type Sessions = Pick<Host, "startTurn" | "child" | "resume" | "session" | "onlyReturn">
 
-function createSessions({ client, observed, turns }: HostOptions): Sessions {
+function createSessions({ client, observed, turns, nursery }: HostOptions): Sessions {
   return {
     startTurn: turns.next,
 
-    child: async ({ pass, title, rules, turn }) => {
+    child: async ({ pass, title, rules, turn, opening }) => {
       const birth = observed.birth(pass.id)
+      const way = opening === undefined ? {} : (nursery?.way(firstOf(pass, opening)) ?? {})
       const made = call(
         "make a child session",
-        client.session.create({
-          parentID: pass.root_session_id,
-          title,
-          agent: pass.subagent_id,
-          ...sessionModel(pass.model),
-          metadata: marked(pass),
-          permission: [...rules],
-        }),
+        client.session.create(
+          {
+            parentID: pass.root_session_id,
+            title,
+            agent: pass.subagent_id,
+            ...sessionModel(pass.model),
+            metadata: marked(pass),
+            permission: [...rules],
+          },
+          way,
+        ),
       )
       const session = await Promise.race([birth.session, made])
         .catch((error: unknown) => {
@@ -203,7 +233,7 @@ export function createHost(options: HostOptions): Host {
     ...createReading(options),
     ...createSessions(options),
 
-    prompt: (input) => prompt(client, input).finally(() => observed.answered(input.session_id)),
+    prompt: (input) => prompt(options, input).finally(() => observed.answered(input.session_id)),
 
     stop: async (session_id) => {
       observed.answered(session_id)

@@ -7,7 +7,7 @@ import type { Engine } from "../pass-over/service/engine"
 import type { Host } from "../pass-over/service/port-host"
 import type { Workspaces } from "../pass-over/service/port-workspace"
 import { dead } from "../pass-over/service/recover"
-import { databasePath, turns } from "../runtime"
+import { databasePath, nursery, turns } from "../runtime"
 import { connect } from "./client"
 import { createHost } from "./host"
 import { enterTree, homeOf, type Home } from "./home"
@@ -21,7 +21,7 @@ export const hostAt =
   (input: Input) =>
   (directory: string): Host => {
     enterTree(directory, homeOf(input.directory) ?? input)
-    return createHost({ client: connect({ ...input, directory }), observed: earAt(directory), turns })
+    return createHost({ client: connect({ ...input, directory }), observed: earAt(directory), turns, nursery })
   }
 
 const VERSION = "1.18.33"

@@ -1,5 +1,6 @@
 import type { Reach } from "../session/client"
 import { enterTree } from "../session/home"
+import type { Firsts } from "./firsts"
 import { createIdle } from "./idle"
 import type { Asked, Near, Question, Replied } from "./wire"
 
@@ -23,15 +24,27 @@ async function fetched({ fetch: send = fetch }: Reach, { url, method, headers, b
   return { status: response.status, headers: pairs(response.headers), body: await response.text() }
 }
 
+const anyOf = ({ instances }: Desk) => instances.values().next().value
+
+/** By whichever instance: the address says for which it is. */
+export async function sent(desk: Desk, asked: Asked): Promise<Replied> {
+  const found = anyOf(desk)
+  if (!found) throw new Error("no project is open")
+  return fetched(found.reach, asked)
+}
+
 /** What opencode's thread does for the engine's. */
-export function nearSide({ instances, asks }: Desk): Near {
-  const any = () => instances.values().next().value
+export function nearSide(desk: Desk, firsts: Firsts): Near {
+  const { instances, asks } = desk
+  const any = () => anyOf(desk)
   return {
     async fetch(instance, asked) {
       const found = instances.get(instance)
       if (!found) throw new Error("this project is closed")
       return fetched(found.reach, asked)
     },
+    make: firsts.make,
+    rest: firsts.rest,
     async ask(call, question) {
       const asking = asks.get(call)
       if (!asking) throw new Error("this call is over")

@@ -3,11 +3,11 @@ import type { Core } from "../core-port"
 import { bury } from "../identity"
 import { redact } from "../pass-over/domain/secret"
 import { createPlugin } from "../plugin"
-import { owners, turns } from "../runtime"
+import { nursery, owners, turns } from "../runtime"
 import { enterTree, onTree } from "../session/home"
 import type { Borrowed } from "../tool/borrow"
 import { closedIn, type Closed } from "./closed"
-import { wire, type Context, type Far, type Near, type Opening, type Question } from "./wire"
+import { wire, type Asked, type Context, type Far, type Near, type Opening, type Question, type Replied } from "./wire"
 
 declare const self: Worker
 
@@ -34,15 +34,17 @@ function hooksOf(instance: number) {
   return hooks
 }
 
+async function askedBy(request: Request): Promise<Asked> {
+  const { url, method, headers } = request
+  return { url, method, headers: [...headers.entries()], body: await request.text() }
+}
+
+const responseOf = ({ status, headers, body }: Replied) =>
+  new Response(status === 204 || status === 304 ? null : body, { status, headers })
+
 /** Reaches opencode through its own thread, where it listens nowhere. */
-const through =
-  (instance: number) =>
-  async (request: Request): Promise<Response> => {
-    const { url, method, headers } = request
-    const asked = { url, method, headers: [...headers.entries()], body: await request.text() }
-    const { status, headers: told, body } = await near.fetch(instance, asked)
-    return new Response(status === 204 || status === 304 ? null : body, { status, headers: told })
-  }
+const through = (instance: number) => async (request: Request) =>
+  responseOf(await near.fetch(instance, await askedBy(request)))
 
 function inputOf({ instance, directory, worktree, url, headers, inside }: Opening) {
   const config = {
@@ -145,6 +147,13 @@ const near = wire<Near, Far>(
 )
 
 turns.ask(() => near.idle())
+nursery.use({
+  make: async (request, first) => responseOf(await near.make(await askedBy(request), first)),
+  async rest(session_id) {
+    const replied = await near.rest(session_id)
+    return replied && responseOf(replied)
+  },
+})
 onTree((directory, home) => void near.tree.asEvent(directory, home))
 
 process.on("uncaughtException", survived)

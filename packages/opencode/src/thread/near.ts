@@ -117,7 +117,7 @@ const openingOf = ({ directory, worktree }: CoreInput["input"], { baseUrl, heade
 /** The engine for one instance of opencode, in a thread of its own: what it does keeps nobody waiting in opencode's. */
 export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
   const thread = engineThread()
-  const { far, desk, closed, lost } = thread
+  const { far, desk, firsts, closed, lost } = thread
   const instance = (count.instances += 1)
   const reached = reach(input)
   desk.instances.set(instance, { reach: reached, quit, trouble: telling(input) })
@@ -174,8 +174,9 @@ export async function createPlugin({ input, quit }: CoreInput): Promise<Core> {
     get hooks() {
       return state.hooks
     },
-    hold: returns.hold,
+    hold: (session_id) => firsts.hold(session_id).then(() => returns.hold(session_id)),
     event(event) {
+      firsts.hear(event)
       const done = returns.endedBy(event)
       if (done !== undefined) spoken(stop(done))
       if (sieve.wanted(event)) outbox.put({ event, stopped: done !== undefined })

@@ -3,7 +3,8 @@ import { join } from "node:path"
 import { databasePath } from "../paths"
 import { STANDBY, STANDBY_NAME } from "../standby/name"
 import { closedIn, createMemory } from "./closed"
-import { nearSide, type Desk } from "./desk"
+import { nearSide, sent, type Desk } from "./desk"
+import { createFirsts } from "./firsts"
 import { wire, type Far, type Near } from "./wire"
 
 // In the package everything lies beside what is bundled.
@@ -36,9 +37,20 @@ function start(buried: readonly string[]) {
   }
   const memory = createMemory()
   worker.postMessage(memory)
-  const far = wire<Far, Near>(end, nearSide(desk))
+  const firsts = createFirsts((asked) => sent(desk, asked))
+  const far = wire<Far, Near>(end, nearSide(desk, firsts))
   const { promise: lost, resolve: lose } = Promise.withResolvers<string>()
-  const thread = { worker, far, desk, closed: closedIn(memory), lost, over: false, buried, owners: new Array<string>() }
+  const thread = {
+    worker,
+    far,
+    desk,
+    firsts,
+    closed: closedIn(memory),
+    lost,
+    over: false,
+    buried,
+    owners: new Array<string>(),
+  }
   const ended = (why: string) => {
     if (thread.over) return
     thread.over = true

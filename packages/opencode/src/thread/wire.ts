@@ -4,6 +4,7 @@ import { createBirpc, type BirpcReturn } from "birpc"
 import type { Mode } from "../agent/agent"
 import type { Call, Said } from "../core-port"
 import type { Home } from "../session/home"
+import type { First } from "../session/nursery"
 import type { Heard } from "./outbox"
 
 /** An opencode instance, by its number in its process. */
@@ -61,6 +62,10 @@ export type Far = {
 /** opencode's thread, as the engine's sees it. */
 export type Near = {
   fetch(instance: number, asked: Asked): Promise<Replied>
+  /** Makes a child's session, which is given its first words as soon as it is there. */
+  make(create: Asked, first: First): Promise<Replied>
+  /** A child is bound, and its model may be asked; comes with how its first prompt ended, where one was sent. */
+  rest(session_id: string): Promise<Replied | undefined>
   ask(call: number, question: Question): Promise<void>
   /** Nothing is asked for a call any more. */
   over(call: number): void

@@ -22,6 +22,8 @@ export type ChildSpec = {
   directory?: string | undefined
   /** What its session adds to the rules of its agent. */
   rules: readonly Rule[]
+  /** Its first words, which a host may send along with its session; its model is asked for nothing before `prompt`. */
+  opening?: string
 }
 
 export type Prompt = {

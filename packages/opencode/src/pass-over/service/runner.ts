@@ -24,7 +24,7 @@ import {
   type RunDeps,
   type Staged,
 } from "./live"
-import type { AttemptKind, Clock, Commit, Outcome } from "./port"
+import type { Attempt, AttemptKind, Clock, Commit, Outcome } from "./port"
 import type { Rest, StartTurn } from "./port-host"
 import { putAway } from "./put-away"
 import { settle } from "./settle"
@@ -111,10 +111,10 @@ export function createRunner(
   async function prompt(kind: PromptKind | "first", after?: Failure) {
     const mine = ++latest
     try {
-      const session_id = await attempt(deps, live, kind, after)
+      const { session_id, opening } = await attempt(deps, live, kind, after)
       if (mine !== latest) return await late(session_id)
       drive({ type: "started" })
-      const text = words(deps, live, kind, after)
+      const text = opening ?? words(deps, live, kind, after)
       const resting = deps.host.prompt({ session_id, kind, agent: pass.subagent_id, text, model: pass.model })
       open.set(mine, resting)
       const rest = await resting
@@ -214,11 +214,14 @@ function seenFrom(live: Live, deps: RunDeps, { drive, changed, begin: first, out
   }
 }
 
+/** The session of an attempt; one that was made for it may know its first words already. */
+type Made = { session_id: string; opening?: string }
+
 /**
  * Opens an attempt: for the first and for one from scratch in a new child session, or in that of the pass that is
  * continued; else in the one that there is.
  */
-async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", after?: Failure): Promise<string> {
+async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", after?: Failure): Promise<Made> {
   const at = deps.clock.now()
   const ended = endAttempt(live, at, after)
   if (ended) await deps.store.attempt({ attempt: ended, event: attemptEvent(live, ended, at) })
@@ -227,31 +230,45 @@ async function attempt(deps: RunDeps, live: Live, kind: PromptKind | "first", af
     if (kind === "finalise") await deps.host.onlyReturn(known)
     live.attempt = beginAttempt(live, kind, known, at)
     await deps.store.attempt({ attempt: live.attempt, event: attemptEvent(live, live.attempt, at) })
-    return known
+    return { session_id: known }
   }
   const spec = { title: title(live.pass), rules: await deps.rules(live.pass) }
-  const session_id = (await goOn(deps, live, spec)) ?? (await newChild(deps, live, spec))
-  live.attempt = beginAttempt(live, kind, session_id, at)
-  const bound = await deps.store.bind({
-    pass: live.pass,
-    attempt: live.attempt,
-    event: attemptEvent(live, live.attempt, at),
-    ...dispatched(deps, live.pass),
-  })
-  if (bound === "stale") {
-    await deps.host.stop(session_id).catch(() => {})
-    throw new Error("another process has taken this pass over")
-  }
-  live.pass = bound
-  return session_id
+  const again = await goOn(deps, live, spec)
+  const made = again === undefined ? await newChild(deps, live, spec, { kind, after }) : { session_id: again }
+  live.attempt = beginAttempt(live, kind, made.session_id, at)
+  live.pass = await bind(deps, live, { session_id: made.session_id, attempt: live.attempt })
+  return made
 }
 
-async function newChild(deps: RunDeps, live: Live, spec: { title: string; rules: readonly Rule[] }) {
+type Binding = { session_id: string; attempt: Attempt }
+
+/** Nothing is asked of a child's model before this is on the disk; one that cannot be bound is not left to itself. */
+async function bind(deps: RunDeps, live: Live, { session_id, attempt }: Binding): Promise<Pass> {
+  const { pass } = live
+  const event = attemptEvent(live, attempt, attempt.time_started)
+  try {
+    const bound = await deps.store.bind({ pass, attempt, event, ...dispatched(deps, pass) })
+    if (bound === "stale") throw new Error("another process has taken this pass over")
+    return bound
+  } catch (error) {
+    await deps.host.stop(session_id).catch(() => {})
+    throw error
+  }
+}
+
+type Spec = { title: string; rules: readonly Rule[] }
+type Why = { kind: PromptKind | "first"; after: Failure | undefined }
+
+async function newChild(deps: RunDeps, live: Live, spec: Spec, { kind, after }: Why): Promise<Made> {
   const place = await placeChild(deps, live, spec.rules)
   const turn = await turnOf(deps, live)
   // It may have ended while others started: a session that nobody needs is not made.
-  if (live.run.phase !== "ended")
-    return deps.host.child({ ...spec, pass: live.pass, directory: place?.directory, turn })
+  if (live.run.phase !== "ended") {
+    const opening = words(deps, live, kind, after)
+    const { pass } = live
+    const session_id = await deps.host.child({ ...spec, pass, directory: place?.directory, turn, opening })
+    return { session_id, opening }
+  }
   turn?.over()
   throw new Error("it had ended before its child was made")
 }

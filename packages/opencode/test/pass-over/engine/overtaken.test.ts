@@ -25,3 +25,15 @@ test("a pass that is cancelled while its child is being bound is written down al
   expect((await world.engine.store.outcome(runner.pass.id))?.error_code).toBe("E016")
   expect((await world.engine.store.find(runner.pass.id))?.status).toBe("cancelled")
 })
+
+test("a child that could not be bound is stopped, and is asked for nothing", async () => {
+  using world = createEngineWorld()
+  world.host.script("audit", async (child) => child.told)
+  world.engine.store.bind = async () => Promise.reject(new Error("somebody else writes"))
+  const runner = await started(world)
+  const outcome = await outcomeOf(world, runner)
+  expect(outcome.output.status).not.toBe("completed")
+  expect(world.host.children.length).toBeGreaterThan(0)
+  expect(world.host.children.filter(({ stopped }) => stopped === 0)).toEqual([])
+  expect(world.host.prompts).toEqual([])
+})

@@ -11,14 +11,18 @@ setDefaultTimeout(120_000)
 const folder = createFolder()
 const busy = folder.at("busy")
 const sessions = folder.at("sessions")
+const locked = folder.at("locked")
+const database = folder.at("pass-over.db")
 const held = {} as { world: World }
 
 beforeAll(async () => {
   held.world = await createWorld({
     preferences: {},
+    env: { PASS_OVER_DB: database },
     plugins: [
       [join(import.meta.dir, "../support/slow-stop.ts"), { while: busy }],
       [join(import.meta.dir, "../support/sessions-told.ts"), { to: sessions }],
+      [join(import.meta.dir, "../support/locked-births.ts"), { database, while: locked }],
     ],
   })
 })
@@ -60,5 +64,33 @@ test("a child's session has its model from the beginning", async () => {
     .filter(({ parentID }) => parentID === sessionID)
   expect(told[0]).toMatchObject({ type: "session.created", model: { providerID: "rehearsal", id: "script" } })
   expect(new Set(told.map((each) => JSON.stringify(each.model))).size).toBe(1)
+  model.verify()
+})
+
+test("a child has its first words with its session, and its model is asked when it is bound", async () => {
+  const { model, server, store } = held.world
+  const own = [to("audit", "Look once more"), answerOf]
+  model.play({ agents: { alice: own, audit: [back] } })
+  const before = model.requests({ agent: "audit" }).length
+  const asked = () => model.requests({ agent: "audit" }).length - before
+  writeFileSync(locked, "")
+  const { data: session } = await server.client.session.create({})
+  const sessionID = session!.id
+  const answer = server.prompt({ sessionID, agent: "alice", text: "Go." })
+  const child = await until("its child", async () => (await server.client.session.children({ sessionID })).data?.[0])
+  const words = await until("its first words", async () => {
+    const [first] = (await server.client.session.messages({ sessionID: child.id })).data ?? []
+    return first?.parts.find((part) => part.type === "text")?.text
+  })
+  expect(words).toContain("Look once more")
+  await Bun.sleep(1_000)
+  expect((await store.list({ root_session_id: sessionID }))[0]?.child_session_id).toBeNull()
+  expect(asked()).toBe(0)
+  rmSync(locked)
+  expect((await answer).text).toContain("audit: approved")
+  expect(asked()).toBe(1)
+  // It was asked with the words that it had, and with none besides.
+  const { data: messages = [] } = await server.client.session.messages({ sessionID: child.id })
+  expect(messages.filter(({ info }) => info.role === "user")).toHaveLength(1)
   model.verify()
 })

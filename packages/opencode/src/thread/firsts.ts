@@ -1,0 +1,70 @@
+import type { Event } from "@opencode-ai/sdk/v2"
+import type { First } from "../session/nursery"
+import type { Asked, Replied } from "./wire"
+
+type Send = (asked: Asked) => Promise<Replied>
+type Waiting = First & { create: Asked }
+type Open = { may: PromiseWithResolvers<void>; rest: Promise<Replied> }
+
+// Whoever made a child binds it within milliseconds. What nobody has asked for by then was given up.
+const MOST_MS = 60_000
+const GIVEN_UP = "Pass Over never began this pass. End your turn."
+
+/** The prompt for a session goes where the request went that has made it. */
+function promptOf({ create, body }: Waiting, session_id: string): Asked {
+  const url = new URL(create.url)
+  url.pathname = `${url.pathname}/${session_id}/message`
+  return { ...create, url: url.href, body }
+}
+
+function passOf(event: Event): unknown {
+  if (event.type !== "session.created") return undefined
+  const mark: unknown = event.properties.info.metadata?.pass_over
+  return typeof mark === "object" && mark !== null && "id" in mark ? mark.id : undefined
+}
+
+/**
+ * Children that are given their first words in the moment in which their sessions are there. Until the engine has bound
+ * them they are at their preparations: nothing is asked of their models.
+ */
+export function createFirsts(send: Send) {
+  const waiting = new Map<string, Waiting>()
+  const opened = new Map<string, Open>()
+
+  function ask(session_id: string, child: Waiting) {
+    const rest = send(promptOf(child, session_id))
+    // Told to whoever asks for it.
+    rest.catch(() => {})
+    const may = Promise.withResolvers<void>()
+    may.promise.catch(() => {})
+    opened.set(session_id, { may, rest })
+    setTimeout(() => {
+      if (opened.delete(session_id)) may.reject(new Error(GIVEN_UP))
+    }, MOST_MS).unref()
+  }
+
+  return {
+    async make(create: Asked, first: First): Promise<Replied> {
+      waiting.set(first.pass_id, { ...first, create })
+      // Where its session was not heard of, it is asked by whoever wanted it.
+      return send(create).finally(() => waiting.delete(first.pass_id))
+    },
+    hear(event: Event) {
+      const pass_id = passOf(event)
+      const child = typeof pass_id === "string" ? waiting.get(pass_id) : undefined
+      if (!child || event.type !== "session.created") return
+      waiting.delete(child.pass_id)
+      ask(event.properties.info.id, child)
+    },
+    /** Comes back when a session's model may be asked. */
+    hold: async (session_id: string): Promise<void> => opened.get(session_id)?.may.promise,
+    async rest(session_id: string): Promise<Replied | undefined> {
+      const open = opened.get(session_id)
+      opened.delete(session_id)
+      open?.may.resolve()
+      return open?.rest
+    },
+  }
+}
+
+export type Firsts = ReturnType<typeof createFirsts>
