@@ -60,7 +60,8 @@ const files = (folder: string): string[] => {
   const path = join(held.world.box.project, folder)
   return existsSync(path)
     ? readdirSync(path, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
+        // What is being written just now has a name of its own until it is whole.
+        .filter((entry) => entry.isFile() && !entry.name.endsWith(".tmp"))
         .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
         .toSorted()
     : []
