@@ -132,7 +132,8 @@ test("what a child of a child needs the user's word for is asked at the root, an
   await tui.type("Go")
   await tui.send("Enter")
   // The host's own question, put where the user is; each pass above says that it waits for them.
-  const asked = await tui.waitFor("$ echo asked the user")
+  // Two trees are made before that, one from the other.
+  const asked = await tui.waitFor("$ echo asked the user", 60_000)
   expect(asked).toContain("Permission required")
   await tui.waitFor(/alice → dora\s+waits for you\s+[\s\S]*dora → wren\s+waits for you/)
   await tui.send("Enter")
