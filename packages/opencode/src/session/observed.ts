@@ -3,7 +3,7 @@ import type { ToolPart } from "./events"
 import type { Stored } from "./message-v2"
 import type { Refused } from "../pass-over/service/port-host"
 import { createViews, type Views } from "./views"
-import { OURS } from "./ours"
+import { OURS, passOf } from "./ours"
 import { createTranscript, type Transcript } from "./transcript"
 
 /** `over` when nobody waits for it any more. */
@@ -147,18 +147,13 @@ function call(tools: Map<string, ToolPart>, event: Event) {
   if (!over) tools.set(key, part)
 }
 
-function passOf({ metadata }: Session): unknown {
-  const mark: unknown = metadata?.pass_over
-  return typeof mark === "object" && mark !== null && "id" in mark ? mark.id : undefined
-}
-
 function createBirths() {
   const awaited = new Map<string, (session: Session) => void>()
   return {
     hear(event: Event) {
       if (awaited.size === 0 || event.type !== "session.created") return
       const pass_id = passOf(event.properties.info)
-      if (typeof pass_id === "string") awaited.get(pass_id)?.(event.properties.info)
+      if (pass_id !== undefined) awaited.get(pass_id)?.(event.properties.info)
     },
     of(pass_id: string): Birth {
       const { promise: session, resolve } = Promise.withResolvers<Session>()

@@ -1,5 +1,6 @@
 import type { Event } from "@opencode-ai/sdk/v2"
 import type { First } from "../session/nursery"
+import { passOf } from "../session/ours"
 import type { Asked, Replied } from "./wire"
 
 type Send = (asked: Asked) => Promise<Replied>
@@ -17,17 +18,11 @@ function promptOf({ create, body }: Waiting, session_id: string): Asked {
   return { ...create, url: url.href, body }
 }
 
-function passOf(event: Event): unknown {
-  if (event.type !== "session.created") return undefined
-  const mark: unknown = event.properties.info.metadata?.pass_over
-  return typeof mark === "object" && mark !== null && "id" in mark ? mark.id : undefined
-}
-
 /**
  * Children that are given their first words in the moment in which their sessions are there. Until the engine has bound
  * them they are at their preparations: nothing is asked of their models.
  */
-export function createFirsts(send: Send) {
+export function createFirsts(send: Send, most_ms = MOST_MS) {
   const waiting = new Map<string, Waiting>()
   const opened = new Map<string, Open>()
 
@@ -40,7 +35,7 @@ export function createFirsts(send: Send) {
     opened.set(session_id, { may, rest })
     setTimeout(() => {
       if (opened.delete(session_id)) may.reject(new Error(GIVEN_UP))
-    }, MOST_MS).unref()
+    }, most_ms).unref()
   }
 
   return {
@@ -50,11 +45,12 @@ export function createFirsts(send: Send) {
       return send(create).finally(() => waiting.delete(first.pass_id))
     },
     hear(event: Event) {
-      const pass_id = passOf(event)
-      const child = typeof pass_id === "string" ? waiting.get(pass_id) : undefined
-      if (!child || event.type !== "session.created") return
+      if (waiting.size === 0 || event.type !== "session.created") return
+      const { info } = event.properties
+      const child = waiting.get(passOf(info) ?? "")
+      if (!child) return
       waiting.delete(child.pass_id)
-      ask(event.properties.info.id, child)
+      ask(info.id, child)
     },
     /** Comes back when a session's model may be asked. */
     hold: async (session_id: string): Promise<void> => opened.get(session_id)?.may.promise,

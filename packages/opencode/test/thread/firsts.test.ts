@@ -17,7 +17,7 @@ const created = (id: string, pass_over?: unknown) =>
   ({ id: "evt", type: "session.created", properties: { info: { id, metadata: { pass_over } } } }) as unknown as Event
 
 /** An opencode that makes a session and tells of it, or does not, before it answers. */
-function opencode({ told = true, refuses = false } = {}) {
+function opencode({ told = true, refuses = false, most_ms = 60_000 } = {}) {
   const asked: Asked[] = []
   const end = Promise.withResolvers<Replied>()
   const firsts = createFirsts(async (request) => {
@@ -26,7 +26,7 @@ function opencode({ told = true, refuses = false } = {}) {
     if (refuses) throw new Error("no project is open")
     if (told) firsts.hear(created("ses_1", { id: "pass_1" }))
     return MADE
-  })
+  }, most_ms)
   return { asked, end, firsts }
 }
 
@@ -78,5 +78,12 @@ test("how it ended is told also where that was before anybody asked", async () =
   end.reject(new Error("refused"))
   await Bun.sleep(5)
   await expect(firsts.rest("ses_1")).rejects.toThrow("refused")
+  expect(await firsts.rest("ses_1")).toBeUndefined()
+})
+
+test("a child that nobody begins does not wait without end", async () => {
+  const { firsts } = opencode({ most_ms: 10 })
+  await firsts.make(CREATE, FIRST)
+  await expect(firsts.hold("ses_1")).rejects.toThrow("never began")
   expect(await firsts.rest("ses_1")).toBeUndefined()
 })
